@@ -1,1 +1,18 @@
-export {};
+/**
+ * What a replica may ask of its surroundings, as interfaces.
+ *
+ * ```ts
+ * import type { Platform } from "@millrace/platform";
+ * import { createNodePlatform } from "@millrace/platform/node";
+ *
+ * const platform: Platform = createNodePlatform({ dataPath: "./local_data" });
+ * ```
+ *
+ * @packageDocumentation
+ */
+export type { Clock, Random, Timer } from "./clock.ts";
+export { type Connection, type Listener, TransportKind } from "./connection.ts";
+export type { DirectoryEntry, Disk, DiskFile, DiskLock, DiskSpace, EntryKind, OpenMode } from "./disk.ts";
+export { type Log, type LogFacts, silentLog } from "./log.ts";
+export { type Counter, type Gauge, type Metrics, silentMetrics } from "./metrics.ts";
+export type { Host, HostFacts, HostLoad, Passwords, Platform } from "./platform.ts";

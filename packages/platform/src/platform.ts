@@ -1,0 +1,47 @@
+import type { Clock, Random } from "./clock.ts";
+import type { Disk } from "./disk.ts";
+import type { Log } from "./log.ts";
+import type { Metrics } from "./metrics.ts";
+
+/** Facts about the host for GetStats; memory in bytes, cpu in percent of one core, run time kept by the broker. */
+export interface HostFacts {
+  readonly processId: number;
+  readonly hostname: string;
+  readonly osName: string;
+  readonly osVersion: string;
+  readonly kernelVersion: string;
+  readonly threadsCount: number;
+}
+
+/** Load of the host now; container limits are honoured. */
+export interface HostLoad {
+  readonly cpuUsage: number;
+  readonly totalCpuUsage: number;
+  readonly memoryUsage: number;
+  readonly totalMemory: number;
+  readonly availableMemory: number;
+}
+
+/** The host a server runs on. */
+export interface Host {
+  readonly facts: HostFacts;
+  load(): HostLoad;
+}
+
+/** Passwords as stored text. Slow on purpose, so asynchronous; never a clear password in the result. */
+export interface Passwords {
+  hash(password: string): Promise<string>;
+  /** False also for a stored text that does not parse. Takes as long for a wrong password as for a right one. */
+  verify(password: string, stored: string): Promise<boolean>;
+}
+
+/** Everything a replica may ask for; nothing in or above `storage` reaches around it. */
+export interface Platform {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly disk: Disk;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly host: Host;
+  readonly passwords: Passwords;
+}
