@@ -14,7 +14,8 @@ export interface CodedErrorOptions {
 /**
  * The world is wrong: bad bytes, a full disk, an unknown topic.
  *
- * Carries a number of the error table, a sentence that says what was wrong and what to do, and details (ids and
+ * Carries a number of the error table, a sentence that says what was wrong and what to do, and details (ids
+ * and
  * limits only). It is known by a symbol, so two copies of this package in one process understand each other.
  */
 export class CodedError extends Error {
@@ -34,7 +35,9 @@ export class CodedError extends Error {
   }
 }
 
-/** True when `error` is a `CodedError`, whichever copy of this package made it; narrows to `code` when given. */
+/**
+ * True when `error` is a `CodedError`, whichever copy of this package made it; narrows to `code` when given.
+ */
 export function isCodedError(error: unknown, code?: number): error is CodedError {
   const known = typeof error === "object" && error !== null && CODED_ERROR in error;
   return known && (code === undefined || (error as CodedError).code === code);

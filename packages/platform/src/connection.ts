@@ -11,23 +11,35 @@ export interface Connection {
   readonly transport: TransportKind;
   /** Address of the peer as `host:port`, for logs and GetClients. */
   readonly remoteAddress: string;
-  /** Called once per whole message (256-byte header and body), in order. Retain the lease to keep it past the call. */
+  /**
+   * Called once per whole message (256-byte header and body), in order. Retain the lease to keep it past the
+   * call.
+   */
   onMessage: (messageLease: Lease) => void;
-  /** Called after the messages of one read event were handed over: the place to flush replies in one write. */
+  /**
+   * Called after the messages of one read event were handed over: the place to flush replies in one write.
+   */
   onReadEnd: () => void;
   /**
-   * Queues parts for one vectored write; they are lent until `onWritten`, which is called exactly once, with an
+   * Queues parts for one vectored write; they are lent until `onWritten`, which is called exactly once, with
+   * an
    * error when the connection closed first. Parts of several calls in one event may leave in one system call.
    * False means: wait for `onDrain` before the next.
    */
   send(parts: readonly Uint8Array[], onWritten?: (error?: CodedError) => void): boolean;
   onDrain: () => void;
-  /** Stops reading from the peer (at most what one read holds still arrives). Counted: each pause needs one resume. */
+  /**
+   * Stops reading from the peer (at most what one read holds still arrives). Counted: each pause needs one
+   * resume.
+   */
   pause(): void;
   resume(): void;
   /** Called once, last. No error means the peer, or our own `close()`, closed cleanly. */
   onClose: (error?: CodedError) => void;
-  /** Writes what is queued, then closes. With an error: closes at once and reports it to `onClose`. Repeatable. */
+  /**
+   * Writes what is queued, then closes. With an error: closes at once and reports it to `onClose`.
+   * Repeatable.
+   */
   close(error?: CodedError): void;
 }
 

@@ -1,6 +1,8 @@
 import type { CodedError } from "@millrace/errors";
 
-/** What a directory entry or path is. Links and special files are `other` and are never followed or touched. */
+/**
+ * What a directory entry or path is. Links and special files are `other` and are never followed or touched.
+ */
 export type EntryKind = "file" | "directory" | "other";
 
 /** One name in a directory. */
@@ -26,15 +28,24 @@ export interface DiskSpace {
  */
 export interface DiskFile {
   readonly path: string;
-  /** Writes all parts one after another from `position`; short writes are continued inside. Parts are lent until `done`. */
+  /**
+   * Writes all parts one after another from `position`; short writes are continued inside. Parts are lent
+   * until `done`.
+   */
   write(parts: readonly Uint8Array[], position: number, done: (error?: CodedError) => void): void;
-  /** Reads until `target` is full or the file ends; `length` says how much came. `target` is lent until `done`. */
+  /**
+   * Reads until `target` is full or the file ends; `length` says how much came. `target` is lent until
+   * `done`.
+   */
   read(
     target: Uint8Array,
     position: number,
     done: (error: CodedError | undefined, length: number) => void,
   ): void;
-  /** Makes written bytes survive power loss. After a failure the file is never trusted again: see `FileFenced`. */
+  /**
+   * Makes written bytes survive power loss. After a failure the file is never trusted again: see
+   * `FileFenced`.
+   */
   datasync(done: (error?: CodedError) => void): void;
   /** Asks for space for `length` bytes without changing the file's length; a refusal is not an error. */
   preallocate(length: number): Promise<void>;
@@ -65,11 +76,19 @@ export interface Disk {
   /** Removes a directory and all below it; no error when it is absent. */
   removeDirectory(path: string): Promise<void>;
   stat(path: string): Promise<{ readonly kind: EntryKind; readonly length: number } | undefined>;
-  /** Whole content of a small file (at most `lengthMax` bytes, else `IoError`), or nothing when it is absent. */
+  /**
+   * Whole content of a small file (at most `lengthMax` bytes, else `IoError`), or nothing when it is absent.
+   */
   readWhole(path: string, lengthMax: number): Promise<Uint8Array | undefined>;
-  /** Writes a small file so that after a crash either the old or the whole new content is there: temporary, sync, rename, sync directory. */
+  /**
+   * Writes a small file so that after a crash either the old or the whole new content is there: temporary,
+   * sync, rename, sync directory.
+   */
   writeWhole(path: string, bytes: Uint8Array): Promise<void>;
   space(): Promise<DiskSpace>;
-  /** Takes the lock file at `path` for this process, or answers `DataDirectoryInUse` with the holder's process id. */
+  /**
+   * Takes the lock file at `path` for this process, or answers `DataDirectoryInUse` with the holder's process
+   * id.
+   */
   lock(path: string): Promise<DiskLock>;
 }

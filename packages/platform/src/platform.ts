@@ -3,7 +3,10 @@ import type { Disk } from "./disk.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 
-/** Facts about the host for GetStats; memory in bytes, cpu in percent of one core, run time kept by the broker. */
+/**
+ * Facts about the host for GetStats; memory in bytes, cpu in percent of one core, run time kept by the
+ * broker.
+ */
 export interface HostFacts {
   readonly processId: number;
   readonly hostname: string;
@@ -31,7 +34,9 @@ export interface Host {
 /** Passwords as stored text. Slow on purpose, so asynchronous; never a clear password in the result. */
 export interface Passwords {
   hash(password: string): Promise<string>;
-  /** False also for a stored text that does not parse. Takes as long for a wrong password as for a right one. */
+  /**
+   * False also for a stored text that does not parse. Takes as long for a wrong password as for a right one.
+   */
   verify(password: string, stored: string): Promise<boolean>;
 }
 
