@@ -1,1 +1,39 @@
-export {};
+/**
+ * Viewstamped Replication as a pure state machine: inputs in, outputs out; no clock, no I/O.
+ *
+ * ```ts
+ * import { createReplica } from "@millrace/vsr";
+ *
+ * const replica = createReplica({
+ *   replica: 0, replicaCount: 1, cluster: 0n, prepareQueueDepth: 32,
+ *   recovered: { view: 0, logView: 0, op: 0, commit: 0, checksum: 0n },
+ *   checksumOf: (fields) => fields.parent * 31n + BigInt(fields.op),
+ * });
+ * const request = { client: 7n, session: 0, request: 1n, operation: 160, user: 0, timestamp: 1, body: "x", bodyChecksum: 0n };
+ * replica.step({ kind: "request", request }); // [{ kind: "journal-write", prepare: { op: 1, ... } }]
+ * replica.step({ kind: "journal-written", op: 1, checksum: replica.lastChecksum }); // [{ kind: "apply", ... }]
+ * ```
+ *
+ * @packageDocumentation
+ */
+export {
+  type Admission,
+  CLIENTS_MAX,
+  ClientTable,
+  type ClientTableOptions,
+  type Registration,
+} from "./client-table/client-table.ts";
+export type { CachedReply, Session } from "./client-table/session.ts";
+export { settle } from "./client-table/settle.ts";
+export { createReplica } from "./create-replica.ts";
+export type { Input } from "./input.ts";
+export type { CommitMessage } from "./messages/commit.ts";
+export type { PrepareMessage } from "./messages/prepare-message.ts";
+export type { PrepareOk } from "./messages/prepare-ok.ts";
+export type { ReplicaMessage } from "./messages/replica-message.ts";
+export type { Output, ReplyFields } from "./output.ts";
+export { PIPELINE_DEPTH_MAX } from "./pipeline.ts";
+export { type Prepare, type PrepareFields, type Request, SessionOperation } from "./prepare.ts";
+export { type Quorums, quorums, REPLICAS_MAX } from "./quorums.ts";
+export type { Replica } from "./replica.ts";
+export type { Recovered, ReplicaOptions } from "./replica-options.ts";

@@ -1,0 +1,12 @@
+import type { Prepare } from "../prepare.ts";
+
+/**
+ * Primary to backup: journal this op.
+ * @see Viewstamped Replication Revisited, section 4.1, step 3
+ */
+export interface PrepareMessage {
+  readonly kind: "prepare";
+  /** Sender's current view; `prepare.view` may be older. */
+  readonly view: number;
+  readonly prepare: Prepare;
+}

@@ -1,0 +1,40 @@
+import { type GroupState, NO_OUTPUTS } from "../group-state.ts";
+import type { Output } from "../output.ts";
+import type { Pending } from "../pipeline.ts";
+
+/**
+ * Commits, in op order, every op that is ready, and asks for each to be applied.
+ *
+ * Without a client table an op leaves the pipeline here: its host answers from the `apply`. With one it stays
+ * until `applied`, for until then its client may have no second request.
+ */
+export function commitReadyOps(state: GroupState): readonly Output[] {
+  let pending = state.pipeline.get(state.commit + 1);
+  if (pending === undefined || !isReady(state, pending)) return NO_OUTPUTS;
+  const outputs: Output[] = [];
+  while (pending !== undefined && isReady(state, pending)) {
+    state.commit += 1;
+    outputs.push({ kind: "apply", prepare: pending.prepare });
+    if (state.clientTable === undefined) state.pipeline.releaseFirst();
+    pending = state.pipeline.get(state.commit + 1);
+  }
+  return outputs;
+}
+
+/** Raises what this backup knows of the primary's commit. An older number changes nothing. */
+export function learnCommit(state: GroupState, commit: number): void {
+  if (commit > state.commitKnown) state.commitKnown = commit;
+}
+
+/** Written here, so that it can be applied; and on a quorum: counted by the primary, told to a backup. */
+function isReady(state: GroupState, pending: Pending): boolean {
+  if (!pending.written) return false;
+  if (!state.isPrimary) return pending.prepare.op <= state.commitKnown;
+  return bitCount(pending.oks) >= state.quorums.replication;
+}
+
+function bitCount(set: number): number {
+  let count = 0;
+  for (let rest = set; rest !== 0; rest &= rest - 1) count += 1;
+  return count;
+}
