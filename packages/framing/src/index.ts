@@ -1,1 +1,70 @@
-export {};
+/**
+ * Bytes on the wire and on disk: headers, batches, frames, typed fields, checksums, blocks.
+ *
+ * ```ts
+ * import { batchLengthOf, createChecksumKernel, FrameCursor, writeBatch } from "@millrace/framing";
+ *
+ * const kernel = createChecksumKernel();
+ * const { bytes, blocksStart } = kernel.memory;
+ * const messages = [{ payload: new TextEncoder().encode("hello") }];
+ * const length = writeBatch(bytes, blocksStart, messages, Date.now() * 1000);
+ * kernel.sealBatch(blocksStart, length);
+ * kernel.verifyBatch(blocksStart, length); // undefined: nothing is wrong with it
+ * const cursor = new FrameCursor(bytes, blocksStart);
+ * while (cursor.next()) new TextDecoder().decode(cursor.payload); // "hello"
+ * ```
+ *
+ * @packageDocumentation
+ */
+export {
+  BATCH_HEADER_LENGTH,
+  type BatchHeader,
+  baseOffsetAt,
+  baseTimestampAt,
+  batchChecksumAt,
+  batchLengthAt,
+  decodeBatchHeader,
+  encodeBatchHeader,
+  messageCountAt,
+  originTimestampAt,
+  partitionIdAt,
+} from "./batch-header.ts";
+export { batchLengthOf, type OutgoingMessage, writeBatch } from "./batch-writer.ts";
+export { BlockPool, type BlockPoolOptions } from "./blocks/block-pool.ts";
+export { HeapLeases } from "./blocks/heap-leases.ts";
+export type { Lease, LeaseSource } from "./blocks/lease.ts";
+export { ByteReader } from "./byte-reader.ts";
+export { ByteWriter } from "./byte-writer.ts";
+export {
+  type BatchFault,
+  BatchFaultCode,
+  type ChecksumKernel,
+  type FrameRun,
+  type KernelBuild,
+  type KernelMemory,
+} from "./checksum/checksum-kernel.ts";
+export { xxh3_64 } from "./checksum/xxh3.ts";
+export { type ChecksumKernelOptions, createChecksumKernel } from "./checksum.ts";
+export { decodeEvictionHeader, type EvictionHeader, encodeEvictionHeader } from "./eviction-header.ts";
+export { FieldKind, type FieldKindName, fieldKindName } from "./field-kind.ts";
+export { FrameCursor } from "./frame-cursor.ts";
+export { FRAME_HEADER_LENGTH, frameLengthAt } from "./frame-header.ts";
+export { commandAt, HEADER_LENGTH, MESSAGE_LENGTH_MAX, messageLengthAt, WireCommand } from "./header-kind.ts";
+export { type KeyHash, loadKeyHash } from "./key-hash.ts";
+export { decodeReplyHeader, encodeReplyHeader, type ReplyFields, type ReplyHeader } from "./reply-header.ts";
+export {
+  decodeRequestHeader,
+  encodeRequestHeader,
+  RequestField,
+  type RequestHeader,
+  type RequestHeaderFields,
+} from "./request-header.ts";
+export { FIELD_LENGTH_MAX, type FieldValue, fieldValue, type TypedField, typedField } from "./typed-field.ts";
+export {
+  decodeTypedFields,
+  encodeTypedFields,
+  readTypedField,
+  type TypedFieldPair,
+  writeTypedField,
+} from "./typed-field-codec.ts";
+export { isWireError, WireError, type WireReason } from "./wire-error.ts";

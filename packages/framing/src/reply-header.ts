@@ -1,0 +1,95 @@
+import { assert } from "@millrace/errors";
+import { COMMON_AT, HEADER_LENGTH, headerViewAt, messageLengthAt, WireCommand } from "./header-kind.ts";
+import { REQUEST_AT } from "./request-header.ts";
+import { setU64Number, u128At } from "./wide-integer.ts";
+
+/** Places of the reply's own fields; 144..160 (context), 209..216 and 220..256 are written as zero, not verified. */
+const AT = {
+  requestChecksum: 128,
+  client: 160,
+  op: 176,
+  commit: 184,
+  timestamp: 192,
+  request: 200,
+  operation: 208,
+  status: 216,
+} as const;
+
+/** A reply header. `length` counts header and body; `status` 0 means: look at the body. Timestamps are micros. */
+export interface ReplyHeader {
+  readonly length: number;
+  readonly view: number;
+  readonly client: bigint;
+  readonly op: bigint;
+  readonly commit: bigint;
+  readonly timestamp: bigint;
+  readonly request: bigint;
+  readonly operation: number;
+  readonly status: number;
+  readonly requestChecksum: bigint;
+}
+
+/** What a reply says beyond what it echoes. Left out: operation, view and timestamp are echoed, the rest is 0. */
+export interface ReplyFields {
+  readonly bodyLength: number;
+  readonly operation?: number;
+  readonly status?: number;
+  readonly op?: number;
+  readonly commit?: number;
+  readonly view?: number;
+  /** Micros since 1970. */
+  readonly timestamp?: number;
+}
+
+/**
+ * Reads the 256-byte reply header at `position`. Values are not judged, reserved bytes are not looked at.
+ * @throws WireError `unexpected_end` when fewer than 256 bytes are there
+ */
+export function decodeReplyHeader(bytes: Uint8Array, position = 0): ReplyHeader {
+  const view = headerViewAt(bytes, position);
+  return {
+    length: messageLengthAt(view, 0),
+    view: view.getUint32(COMMON_AT.view, true),
+    client: u128At(view, AT.client),
+    op: view.getBigUint64(AT.op, true),
+    commit: view.getBigUint64(AT.commit, true),
+    timestamp: view.getBigUint64(AT.timestamp, true),
+    request: view.getBigUint64(AT.request, true),
+    operation: view.getUint8(AT.operation),
+    status: view.getUint32(AT.status, true),
+    requestChecksum: u128At(view, AT.requestChecksum),
+  };
+}
+
+/**
+ * Writes into the first 256 bytes of `target` the reply header that answers `requestHeader` (its 256 raw bytes).
+ *
+ * Cluster, release, replica, client, request number and request checksum are echoed by copying bytes, so this
+ * makes no bigint. `target` and `requestHeader` must not overlap.
+ */
+export function encodeReplyHeader(target: Uint8Array, requestHeader: Uint8Array, fields: ReplyFields): void {
+  assert(target.byteLength >= HEADER_LENGTH, "a header's target holds 256 bytes");
+  target.fill(0, 0, HEADER_LENGTH);
+  echo(target, requestHeader, COMMON_AT.cluster, COMMON_AT.cluster, 16);
+  echo(target, requestHeader, COMMON_AT.view, COMMON_AT.view, 8);
+  echo(target, requestHeader, COMMON_AT.replica, COMMON_AT.replica, 1);
+  echo(target, requestHeader, REQUEST_AT.requestChecksum, AT.requestChecksum, 16);
+  echo(target, requestHeader, REQUEST_AT.client, AT.client, 16);
+  echo(target, requestHeader, REQUEST_AT.timestamp, AT.timestamp, 16);
+  echo(target, requestHeader, REQUEST_AT.operation, AT.operation, 1);
+
+  const view = headerViewAt(target, 0);
+  view.setUint32(COMMON_AT.length, HEADER_LENGTH + fields.bodyLength, true);
+  view.setUint8(COMMON_AT.command, WireCommand.reply);
+  if (fields.view !== undefined) view.setUint32(COMMON_AT.view, fields.view, true);
+  if (fields.timestamp !== undefined) setU64Number(view, AT.timestamp, fields.timestamp);
+  if (fields.operation !== undefined) view.setUint8(AT.operation, fields.operation);
+  setU64Number(view, AT.op, fields.op ?? 0);
+  setU64Number(view, AT.commit, fields.commit ?? 0);
+  view.setUint32(AT.status, fields.status ?? 0, true);
+}
+
+/** Copies a few header bytes; a loop beats a call of `set` with a fresh subarray at these lengths. */
+function echo(target: Uint8Array, source: Uint8Array, from: number, to: number, length: number): void {
+  for (let index = 0; index < length; index++) target[to + index] = source[from + index] ?? 0;
+}
