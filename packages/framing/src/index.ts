@@ -53,11 +53,18 @@ export { commandAt, HEADER_LENGTH, MESSAGE_LENGTH_MAX, messageLengthAt, WireComm
 export { type KeyHash, loadKeyHash } from "./key-hash.ts";
 export { decodeReplyHeader, encodeReplyHeader, type ReplyFields, type ReplyHeader } from "./reply-header.ts";
 export {
+  codeAt,
   decodeRequestHeader,
   encodeRequestHeader,
-  RequestField,
+  hasClientAt,
+  hasRequestChecksumAt,
+  operationAt,
   type RequestHeader,
   type RequestHeaderFields,
+  requestHighAt,
+  requestLowAt,
+  sessionHighAt,
+  sessionLowAt,
 } from "./request-header.ts";
 export { FIELD_LENGTH_MAX, type FieldValue, fieldValue, type TypedField, typedField } from "./typed-field.ts";
 export {

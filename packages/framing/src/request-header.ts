@@ -76,29 +76,48 @@ export function encodeRequestHeader(target: Uint8Array, header: RequestHeaderFie
   view.setUint32(REQUEST_AT.code, header.code ?? 0, true);
 }
 
-/**
- * Readers of one field of the request header at `position`, without bigint, for the path of every request.
- *
- * The caller has seen that 256 bytes are there. A u64 comes as its low and high half.
- */
-export const RequestField = {
-  commandAt,
-  operationAt: (view: DataView, position: number): number => view.getUint8(position + REQUEST_AT.operation),
-  codeAt: (view: DataView, position: number): number => view.getUint32(position + REQUEST_AT.code, true),
-  requestLowAt: (view: DataView, position: number): number =>
-    view.getUint32(position + REQUEST_AT.request, true),
-  requestHighAt: (view: DataView, position: number): number =>
-    view.getUint32(position + REQUEST_AT.request + 4, true),
-  sessionLowAt: (view: DataView, position: number): number =>
-    view.getUint32(position + REQUEST_AT.session, true),
-  sessionHighAt: (view: DataView, position: number): number =>
-    view.getUint32(position + REQUEST_AT.session + 4, true),
-  /** False for client id 0, which no client may use. */
-  hasClientAt: (view: DataView, position: number): boolean => !isZeroU128(view, position + REQUEST_AT.client),
-  /** False when the sender left the body's checksum out. */
-  hasRequestChecksumAt: (view: DataView, position: number): boolean =>
-    !isZeroU128(view, position + REQUEST_AT.requestChecksum),
-} as const;
+// Readers of one field of the header at `position`, without bigint, for the path of every request. The caller has
+// seen that 256 bytes are there. A u64 comes as its low and high half.
+
+/** The operation byte of the request at `position`. */
+export function operationAt(view: DataView, position: number): number {
+  return view.getUint8(position + REQUEST_AT.operation);
+}
+
+/** The command code of the request at `position`; it means something for operation 2 only. */
+export function codeAt(view: DataView, position: number): number {
+  return view.getUint32(position + REQUEST_AT.code, true);
+}
+
+/** Low half of the request number. */
+export function requestLowAt(view: DataView, position: number): number {
+  return view.getUint32(position + REQUEST_AT.request, true);
+}
+
+/** High half of the request number. */
+export function requestHighAt(view: DataView, position: number): number {
+  return view.getUint32(position + REQUEST_AT.request + 4, true);
+}
+
+/** Low half of the session. */
+export function sessionLowAt(view: DataView, position: number): number {
+  return view.getUint32(position + REQUEST_AT.session, true);
+}
+
+/** High half of the session. */
+export function sessionHighAt(view: DataView, position: number): number {
+  return view.getUint32(position + REQUEST_AT.session + 4, true);
+}
+
+/** False for client id 0, which no client may use. */
+export function hasClientAt(view: DataView, position: number): boolean {
+  return !isZeroU128(view, position + REQUEST_AT.client);
+}
+
+/** False when the sender left the checksum of the body out. */
+export function hasRequestChecksumAt(view: DataView, position: number): boolean {
+  return !isZeroU128(view, position + REQUEST_AT.requestChecksum);
+}
 
 function isZeroU128(view: DataView, at: number): boolean {
   const low = view.getUint32(at, true) | view.getUint32(at + 4, true);
