@@ -13,6 +13,8 @@
 export type { Clock, Random, Timer } from "./clock.ts";
 export { type Connection, type Listener, TransportKind } from "./connection.ts";
 export type { DirectoryEntry, Disk, DiskFile, DiskLock, DiskSpace, EntryKind, OpenMode } from "./disk.ts";
+export { type DiskFailure, diskError } from "./disk-error.ts";
+export { diskPathNames, parentDiskPath } from "./disk-path.ts";
 export { type Log, type LogFacts, silentLog } from "./log.ts";
 export { type Counter, type Gauge, type Metrics, silentMetrics } from "./metrics.ts";
 export type { Host, HostFacts, HostLoad, Passwords, Platform } from "./platform.ts";

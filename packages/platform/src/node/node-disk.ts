@@ -1,0 +1,145 @@
+import fs from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { DirectoryEntry, Disk, DiskFile, DiskLock, DiskSpace, EntryKind, OpenMode } from "../disk.ts";
+import { diskError } from "../disk-error.ts";
+import { diskPathNames } from "../disk-path.ts";
+import { readWholeFile, writeWholeFile } from "../whole-file.ts";
+import { type FileCalls, fromSystemError, hasErrno } from "./file-calls.ts";
+import { NodeFile } from "./node-file.ts";
+import { takeProcessLock } from "./process-lock.ts";
+
+const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = fs.constants;
+
+/** Links are not followed; a pipe does not block the open, it is refused after it. */
+const SAFE = O_NOFOLLOW | O_NONBLOCK;
+
+const OPEN_FLAGS: Readonly<Record<OpenMode, number>> = {
+  read: O_RDONLY | SAFE,
+  "read-write": O_RDWR | SAFE,
+  create: O_RDWR | O_CREAT | O_EXCL | SAFE,
+  "create-or-open": O_RDWR | O_CREAT | SAFE,
+};
+
+/** The data holds password hashes and what users send: for the server's own user only. */
+const FILE_MODE = 0o600;
+const DIRECTORY_MODE = 0o700;
+
+const open = promisify(fs.open);
+const fsync = promisify(fs.fsync);
+const close = promisify(fs.close);
+
+/** The operating system's files below one directory. Makes nothing until asked; `calls` is for tests. */
+export class NodeDisk implements Disk {
+  readonly root: string;
+  readonly #calls: FileCalls;
+  #wholeWrites: Promise<unknown> = Promise.resolve();
+
+  constructor(root: string, calls: FileCalls = fs as FileCalls) {
+    this.root = root;
+    this.#calls = calls;
+  }
+
+  async openFile(path: string, mode: OpenMode): Promise<DiskFile> {
+    const absolutePath = this.#absolute(path);
+    const fd = await run("open", path, open(absolutePath, OPEN_FLAGS[mode], FILE_MODE));
+    const entry = await run("stat", path, promisify(fs.fstat)(fd));
+    if (entry.isFile()) return new NodeFile({ fd, path, absolutePath, calls: this.#calls });
+    await close(fd);
+    throw diskError({ operation: "open", path, errno: entry.isDirectory() ? "EISDIR" : "EINVAL" });
+  }
+
+  async readDirectory(path: string): Promise<readonly DirectoryEntry[]> {
+    const options = { withFileTypes: true } as const;
+    const found = await runIfPresent("list", path, fs.promises.readdir(this.#absolute(path), options));
+    return (found ?? [])
+      .map((entry) => ({ name: entry.name, kind: kindOf(entry) }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  async makeDirectory(path: string): Promise<void> {
+    const options = { recursive: true, mode: DIRECTORY_MODE } as const;
+    await run("make directory", path, fs.promises.mkdir(this.#absolute(path), options));
+  }
+
+  async syncDirectory(path: string): Promise<void> {
+    if (process.platform === "win32") return; // Windows has no such call; its names are journaled by the file system.
+    const fd = await run("open", path, open(this.#absolute(path), O_RDONLY));
+    try {
+      await run("sync", path, fsync(fd));
+    } finally {
+      await close(fd);
+    }
+  }
+
+  async rename(from: string, to: string): Promise<void> {
+    await run("rename", from, fs.promises.rename(this.#absolute(from), this.#absolute(to)));
+  }
+
+  async removeFile(path: string): Promise<void> {
+    await runIfPresent("remove", path, fs.promises.unlink(this.#absolute(path)));
+  }
+
+  async removeDirectory(path: string): Promise<void> {
+    if (path === "") throw diskError({ operation: "remove", path: this.root, errno: "EPERM" });
+    const absolutePath = this.#absolute(path);
+    const kind = (await this.stat(path))?.kind;
+    if (kind === undefined) return;
+    if (kind !== "directory") throw diskError({ operation: "remove", path, errno: "ENOTDIR" });
+    await run("remove", path, fs.promises.rm(absolutePath, { recursive: true, force: true }));
+  }
+
+  async stat(path: string): Promise<{ readonly kind: EntryKind; readonly length: number } | undefined> {
+    const entry = await runIfPresent("stat", path, fs.promises.lstat(this.#absolute(path)));
+    return entry === undefined ? undefined : { kind: kindOf(entry), length: entry.size };
+  }
+
+  readWhole(path: string, lengthMax: number): Promise<Uint8Array | undefined> {
+    return readWholeFile(this, path, lengthMax);
+  }
+
+  /** One at a time, so that two writers of one path cannot share the temporary file. */
+  writeWhole(path: string, bytes: Uint8Array): Promise<void> {
+    const write = () => writeWholeFile(this, path, bytes);
+    const written = this.#wholeWrites.then(write, write);
+    this.#wholeWrites = written.catch(() => undefined);
+    return written;
+  }
+
+  async space(): Promise<DiskSpace> {
+    const found = await run("measure", this.root, fs.promises.statfs(this.root));
+    return { freeLength: found.bavail * found.bsize, totalLength: found.blocks * found.bsize };
+  }
+
+  async lock(path: string): Promise<DiskLock> {
+    return run("lock", path, takeProcessLock(this.#absolute(path)));
+  }
+
+  #absolute(path: string): string {
+    return join(this.root, ...diskPathNames(path));
+  }
+}
+
+function kindOf(entry: { isFile(): boolean; isDirectory(): boolean }): EntryKind {
+  if (entry.isFile()) return "file";
+  return entry.isDirectory() ? "directory" : "other";
+}
+
+/** Awaits a system call; its error becomes a coded one. */
+async function run<T>(operation: string, path: string, call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    throw fromSystemError(operation, path, error);
+  }
+}
+
+/** As `run`, but nothing at all where the path leads nowhere. */
+async function runIfPresent<T>(operation: string, path: string, call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (hasErrno(error, "ENOENT", "ENOTDIR")) return undefined;
+    throw fromSystemError(operation, path, error);
+  }
+}

@@ -1,0 +1,22 @@
+import { resolve } from "node:path";
+import { type Log, silentLog } from "../log.ts";
+import { type Metrics, silentMetrics } from "../metrics.ts";
+import type { Platform } from "../platform.ts";
+import { createNodeClock } from "./node-clock.ts";
+import { NodeDisk } from "./node-disk.ts";
+import { createNodeHost } from "./node-host.ts";
+import { createNodePasswords } from "./node-passwords.ts";
+import { nodeRandom } from "./node-random.ts";
+
+/** The real surroundings of a process whose disk begins at `dataPath`. Opens and creates nothing. */
+export function createNodePlatform(options: { dataPath: string; log?: Log; metrics?: Metrics }): Platform {
+  return {
+    clock: createNodeClock(),
+    random: nodeRandom,
+    disk: new NodeDisk(resolve(options.dataPath)),
+    log: options.log ?? silentLog,
+    metrics: options.metrics ?? silentMetrics,
+    host: createNodeHost(),
+    passwords: createNodePasswords(),
+  };
+}

@@ -1,0 +1,139 @@
+import { randomUUID } from "node:crypto";
+import { link, open, readdir, readFile, unlink } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { CodedError, ErrorCode } from "@millrace/errors";
+import type { DiskLock } from "../disk.ts";
+import { hasErrno } from "./file-calls.ts";
+import { isAlive, ownIdentity, type ProcessIdentity } from "./process-identity.ts";
+
+/** What a lock file says. The token is unique to one attempt and never used twice. */
+interface Holder extends ProcessIdentity {
+  readonly token: string;
+}
+
+/** Rounds of "look, then try" before giving up; each lost round means that another process made progress. */
+const ROUNDS_MAX = 100;
+
+/** How long to leave another process alone that is removing a dead holder's lock: a few system calls. */
+const TAKER_DELAY_MS = 5;
+
+/** Stands for a holder whose file does not parse: left by power loss, since a lock file is complete at birth. */
+const UNREADABLE: Holder = { pid: 0, startTicks: "", bootId: "", token: "unreadable" };
+
+/**
+ * Takes the lock file at `path` (absolute) for this process until `release` or its end, however it ends.
+ *
+ * A private file with the holder's identity is hard-linked to the lock's name, so the lock is complete when it
+ * appears and only one of two racers gets the name. A dead holder's lock is taken over: the right to remove it is
+ * a link of its own, `{lock}.take.{token of the dead}.{k}`, held by one live process at a time, so a lock is never
+ * removed on the strength of a mere look.
+ *
+ * @throws CodedError `DataDirectoryInUse` with the pid and path of a live holder; system errors as they come
+ */
+export async function takeProcessLock(path: string): Promise<DiskLock> {
+  const own: Holder = { ...ownIdentity(), token: randomUUID() };
+  const ownPath = `${path}.own.${own.token}`;
+  await writeComplete(ownPath, JSON.stringify(own));
+  try {
+    await acquire(path, ownPath);
+  } finally {
+    await unlinkIfPresent(ownPath);
+  }
+  await sweepLeftovers(path);
+  return { release: () => release(path, own) };
+}
+
+async function acquire(path: string, ownPath: string): Promise<void> {
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    if (await linkIfFree(ownPath, path)) return;
+    const holder = await readHolder(path);
+    if (holder === undefined) continue;
+    if (isRunning(holder)) throw inUse(path, holder);
+    await removeDead({ path, ownPath, dead: holder });
+  }
+  throw inUse(path, (await readHolder(path)) ?? UNREADABLE);
+}
+
+/** Removes the lock of a dead holder, unless a live process is already about it. */
+async function removeDead(attempt: { path: string; ownPath: string; dead: Holder }): Promise<void> {
+  const { path, ownPath, dead } = attempt;
+  for (let k = 0; k < ROUNDS_MAX; k++) {
+    const takePath = `${path}.take.${dead.token}.${k}`;
+    if (await linkIfFree(ownPath, takePath)) {
+      const current = await readHolder(path);
+      if (current?.token === dead.token) await unlinkIfPresent(path);
+      return unlinkIfPresent(takePath);
+    }
+    const taker = await readHolder(takePath);
+    if (taker === undefined) return;
+    if (isRunning(taker)) return delay(TAKER_DELAY_MS);
+  }
+}
+
+async function release(path: string, own: Holder): Promise<void> {
+  if ((await readHolder(path))?.token === own.token) await unlinkIfPresent(path);
+}
+
+/**
+ * Removes what killed processes left beside the lock. Only the lock's holder does this: while it holds, every
+ * take file is about a token that the lock no longer names, so it gives no right any more.
+ */
+async function sweepLeftovers(path: string): Promise<void> {
+  const directory = dirname(path);
+  for (const name of await readdir(directory)) {
+    const leftPath = join(directory, name);
+    if (name.startsWith(`${basename(path)}.take.`)) await unlinkIfPresent(leftPath);
+    if (!name.startsWith(`${basename(path)}.own.`)) continue;
+    const owner = await readHolder(leftPath);
+    if (owner !== undefined && owner !== UNREADABLE && !isAlive(owner)) await unlinkIfPresent(leftPath);
+  }
+}
+
+function isRunning(holder: Holder): boolean {
+  return holder !== UNREADABLE && isAlive(holder);
+}
+
+function inUse(path: string, holder: Holder): CodedError {
+  const text = `The data directory ${dirname(path)} is in use by process ${holder.pid} (lock file ${path}).`;
+  return new CodedError(ErrorCode.DataDirectoryInUse, text, { details: { pid: holder.pid, path } });
+}
+
+async function readHolder(path: string): Promise<Holder | undefined> {
+  try {
+    const holder = JSON.parse(await readFile(path, "utf8")) as Holder;
+    return Number.isSafeInteger(holder.pid) && typeof holder.token === "string" ? holder : UNREADABLE;
+  } catch (error) {
+    if (hasErrno(error, "ENOENT")) return undefined;
+    if (error instanceof SyntaxError) return UNREADABLE;
+    throw error;
+  }
+}
+
+async function linkIfFree(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    if (hasErrno(error, "EEXIST")) return false;
+    throw error;
+  }
+}
+
+async function writeComplete(path: string, text: string): Promise<void> {
+  const file = await open(path, "wx", 0o600);
+  try {
+    await file.writeFile(text);
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function unlinkIfPresent(path: string): Promise<void> {
+  try {
+    await unlink(path);
+  } catch (error) {
+    if (!hasErrno(error, "ENOENT")) throw error;
+  }
+}

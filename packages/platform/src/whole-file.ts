@@ -1,0 +1,60 @@
+import type { Disk, DiskFile } from "./disk.ts";
+import { diskError } from "./disk-error.ts";
+import { diskPathNames, parentDiskPath } from "./disk-path.ts";
+
+/** `Disk.readWhole` in terms of the other calls: at most `lengthMax` bytes, nothing for an absent file. */
+export async function readWholeFile(
+  disk: Disk,
+  path: string,
+  lengthMax: number,
+): Promise<Uint8Array | undefined> {
+  if ((await disk.stat(path)) === undefined) return undefined;
+  const file = await disk.openFile(path, "read");
+  try {
+    const length = await file.length();
+    if (length > lengthMax) throw diskError({ operation: "read", path, errno: "EMSGSIZE" });
+    const bytes = new Uint8Array(length);
+    return bytes.subarray(0, await readAll(file, bytes));
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * `Disk.writeWhole` in terms of the other calls: `{path}.new` is written and synced, renamed, the directory synced.
+ * A failure leaves the old content; two calls for one path must not overlap.
+ */
+export async function writeWholeFile(disk: Disk, path: string, bytes: Uint8Array): Promise<void> {
+  diskPathNames(path);
+  const temporaryPath = `${path}.new`;
+  await disk.removeFile(temporaryPath);
+  const file = await disk.openFile(temporaryPath, "create");
+  try {
+    await writeAndSync(file, bytes);
+    await file.close();
+    await disk.rename(temporaryPath, path);
+  } catch (error) {
+    await discard(disk, file, temporaryPath);
+    throw error;
+  }
+  await disk.syncDirectory(parentDiskPath(path));
+}
+
+/** Clears up after a failure, which is what gets reported; a second one only leaves a file that the next call removes. */
+async function discard(disk: Disk, file: DiskFile, temporaryPath: string): Promise<void> {
+  await file.close().catch(() => undefined);
+  await disk.removeFile(temporaryPath).catch(() => undefined);
+}
+
+function readAll(file: DiskFile, target: Uint8Array): Promise<number> {
+  return new Promise((resolve, reject) => {
+    file.read(target, 0, (error, length) => (error === undefined ? resolve(length) : reject(error)));
+  });
+}
+
+function writeAndSync(file: DiskFile, bytes: Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (error: unknown) => (error === undefined ? resolve() : reject(error));
+    file.write([bytes], 0, (error) => (error === undefined ? file.datasync(settle) : reject(error)));
+  });
+}
