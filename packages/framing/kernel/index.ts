@@ -1,0 +1,60 @@
+// The checksum kernel: XXH3-64 and the walk over a whole batch in one call.
+// Built twice, with and without SIMD; `src/checksum/wasm-kernel.ts` is its only caller and checks all ranges.
+import {
+  BATCH_CHECKSUM,
+  BATCH_HEADER_LENGTH,
+  BATCH_LENGTH,
+  FRAME_ID,
+  MALFORMED,
+  MESSAGE_COUNT,
+} from "./batch-format";
+import { batchChecksum, batchEnd, frameLength, framesStart, openBatchChecksum, skipFrames } from "./frames";
+import { hash } from "./hash";
+import { closeWindow, putU64 } from "./window";
+
+export { hash } from "./hash";
+export { faultIndex, faultPosition, verifyBatch } from "./verify";
+export { advanceWindow, closeWindow, openWindow, windowPosition, windowRoom } from "./window";
+
+/** After `sliceBatch`: where the run begins, and the first byte after it. */
+export let runStart: usize = 0;
+export let runEnd: usize = 0;
+
+/** Fills in every frame's checksum and the batch's. 3 when a frame does not fit the batch. */
+export function sealBatch(position: usize): i32 {
+  const end = batchEnd(position);
+  openBatchChecksum(position);
+  for (let at = framesStart(position); at < end; ) {
+    const frame = frameLength(at, end);
+    if (frame === 0) return MALFORMED;
+    const checksum = hash(at + FRAME_ID, frame - FRAME_ID);
+    store<u64>(at, checksum);
+    putU64(checksum);
+    at += frame;
+  }
+  store<u64>(position, closeWindow(), BATCH_CHECKSUM);
+  return 0;
+}
+
+/** Writes the server's fields and renews the batch checksum. Numbers come as f64, whole and below 2^53. */
+export function stampBatch(position: usize, partitionId: f64, baseOffset: f64, baseTimestamp: f64): void {
+  store<u64>(position, partitionId as u64);
+  store<u64>(position, baseOffset as u64, 8);
+  store<u64>(position, baseTimestamp as u64, 16);
+  const checksum = batchChecksum(position, framesStart(position), batchEnd(position));
+  store<u64>(position, checksum, BATCH_CHECKSUM);
+}
+
+/** Writes the header of the run of `count` frames from frame `index` on. 3 when the batch has no such run. */
+export function sliceBatch(position: usize, index: u32, count: u32, header: usize): i32 {
+  const end = batchEnd(position);
+  runStart = skipFrames(framesStart(position), end, index);
+  if (runStart === 0) return MALFORMED;
+  runEnd = skipFrames(runStart, end, count);
+  if (runEnd === 0) return MALFORMED;
+  memory.copy(header, position, BATCH_HEADER_LENGTH);
+  store<u64>(header, (BATCH_HEADER_LENGTH + runEnd - runStart) as u64, BATCH_LENGTH);
+  store<u32>(header, count, MESSAGE_COUNT);
+  store<u64>(header, batchChecksum(header, runStart, runEnd), BATCH_CHECKSUM);
+  return 0;
+}

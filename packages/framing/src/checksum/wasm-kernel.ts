@@ -1,0 +1,101 @@
+import { assert } from "@millrace/errors";
+import { BATCH_HEADER_LENGTH, batchLengthAt } from "../batch-header.ts";
+import type { BatchFault, ChecksumKernel, FrameRun, KernelMemory } from "./checksum-kernel.ts";
+import type { WasmBuild } from "./kernel-module.ts";
+
+/** What `kernel/index.ts` exports. Addresses and counts are u32, hashes i64. */
+interface KernelExports {
+  readonly faultIndex: { readonly value: number };
+  readonly faultPosition: { readonly value: number };
+  readonly runStart: { readonly value: number };
+  readonly runEnd: { readonly value: number };
+  verifyBatch(position: number, length: number): number;
+  sealBatch(position: number): number;
+  stampBatch(position: number, partitionId: number, baseOffset: number, baseTimestamp: number): void;
+  sliceBatch(position: number, index: number, count: number, header: number): number;
+  hash(position: number, length: number): bigint;
+  openWindow(): void;
+  windowPosition(): number;
+  windowRoom(): number;
+  advanceWindow(length: number): void;
+  closeWindow(): bigint;
+}
+
+/** The kernel in WebAssembly. Checks every range against the memory, so that the WebAssembly code need not. */
+export class WasmKernel implements ChecksumKernel {
+  readonly build: WasmBuild;
+  readonly memory: KernelMemory;
+  readonly #exports: KernelExports;
+
+  /** @param instance  an instance of the kernel's module over the same memory */
+  constructor(build: WasmBuild, memory: KernelMemory, instance: WebAssembly.Instance) {
+    this.build = build;
+    this.memory = memory;
+    this.#exports = instance.exports as unknown as KernelExports;
+  }
+
+  verifyBatch(position: number, length: number): BatchFault | undefined {
+    this.#assertInside(position, length);
+    const code = this.#exports.verifyBatch(position, length);
+    if (code === 0) return undefined;
+    return {
+      code: code as BatchFault["code"],
+      index: this.#exports.faultIndex.value,
+      position: this.#exports.faultPosition.value >>> 0,
+    };
+  }
+
+  sealBatch(position: number, length: number): void {
+    this.#assertInside(position, length);
+    assert(this.#batchLength(position) === length, "a batch to seal is as long as its header says");
+    assert(this.#exports.sealBatch(position) === 0, "the frames of a batch to seal fill it");
+  }
+
+  stampBatch(position: number, partitionId: number, baseOffset: number, baseTimestamp: number): void {
+    assert(
+      isCounter(partitionId) && isCounter(baseOffset) && isCounter(baseTimestamp),
+      "what is stamped on a batch are whole numbers below 2^53",
+    );
+    this.#assertInside(position, this.#batchLength(position));
+    this.#exports.stampBatch(position, partitionId, baseOffset, baseTimestamp);
+  }
+
+  sliceBatch(position: number, index: number, count: number, headerPosition: number): FrameRun {
+    this.#assertInside(position, this.#batchLength(position));
+    this.#assertInside(headerPosition, BATCH_HEADER_LENGTH);
+    const code = count > 0 ? this.#exports.sliceBatch(position, index, count, headerPosition) : -1;
+    assert(code === 0, "a slice lies inside its batch");
+    return { start: this.#exports.runStart.value >>> 0, end: this.#exports.runEnd.value >>> 0 };
+  }
+
+  hash64(position: number, length: number): bigint {
+    this.#assertInside(position, length);
+    return BigInt.asUintN(64, this.#exports.hash(position, length));
+  }
+
+  hashBytes(bytes: Uint8Array): bigint {
+    if (bytes.buffer === this.memory.bytes.buffer) return this.hash64(bytes.byteOffset, bytes.byteLength);
+    this.#exports.openWindow();
+    for (let done = 0; done < bytes.byteLength; ) {
+      const end = Math.min(done + this.#exports.windowRoom(), bytes.byteLength);
+      this.memory.bytes.set(bytes.subarray(done, end), this.#exports.windowPosition());
+      this.#exports.advanceWindow(end - done);
+      done = end;
+    }
+    return BigInt.asUintN(64, this.#exports.closeWindow());
+  }
+
+  #batchLength(position: number): number {
+    this.#assertInside(position, BATCH_HEADER_LENGTH);
+    return batchLengthAt(this.memory.view, position);
+  }
+
+  #assertInside(position: number, length: number): void {
+    const inside = position >= 0 && length >= 0 && position + length <= this.memory.bytes.byteLength;
+    assert(inside, "a range given to the kernel lies inside its memory");
+  }
+}
+
+function isCounter(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0;
+}
