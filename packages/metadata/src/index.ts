@@ -1,1 +1,40 @@
-export {};
+/**
+ * The catalog a cluster agrees on: streams, topics, partitions and users, changed by committed ops only.
+ *
+ * ```ts
+ * import { createMetadata, encodeCreateRootUser, MetadataOperation } from "@millrace/metadata";
+ *
+ * const metadata = createMetadata();
+ * const body = encodeCreateRootUser({ name: "iggy", passwordHash: "$argon2id$..." });
+ * const op = { op: 1, operation: MetadataOperation.createRootUser, timestamp: 1, client: 0n, user: 0, body };
+ * metadata.apply(op); // { code: 0, body: (empty), effects: [{ kind: "user-changed", user: 0 }] }
+ * metadata.userByName("iggy"); // { id: 0, ... }
+ * ```
+ *
+ * @packageDocumentation
+ */
+export { type AdmittedRequest, admitRequest } from "./admission/admit-request.ts";
+export type { NamedSetView } from "./catalog/named-set.ts";
+export type { Partition, PartitionIdentity } from "./catalog/partition.ts";
+export type { Stream } from "./catalog/stream.ts";
+export { findPartition, identityOf, purgeGenerationOf, type Topic } from "./catalog/topic.ts";
+export { ROOT_USER_ID, type User, UserStatus } from "./catalog/user.ts";
+export type { ApplyResult, CommittedOp } from "./committed-op.ts";
+export type { Effect } from "./effect.ts";
+export { createMetadata, type Metadata, type MetadataCounts, restoreMetadata } from "./metadata.ts";
+export { MetadataOperation } from "./operation.table.ts";
+export { type OptionMap, optionEntries } from "./options/option-map.ts";
+export { parseByteSize } from "./options/parse-byte-size.ts";
+export { parseDuration } from "./options/parse-duration.ts";
+export {
+  type ResolvedTopicOptions,
+  type ResolvedTopicUpdate,
+  refuseOptions,
+  resolveTopicOptions,
+  resolveTopicUpdate,
+} from "./options/resolve-topic-options.ts";
+export { type OptionRow, TOPIC_OPTION_CATALOG } from "./options/topic-options.table.ts";
+export type { Durability, TopicSettings, TopicSettingsChange } from "./options/topic-settings.ts";
+export { type Action, may, type Scope } from "./permissions/may.ts";
+export { type CreateTopicOp, encodeCreateTopicOp } from "./topics/create-topic-op.ts";
+export { type CreateRootUser, encodeCreateRootUser } from "./users/root-user-op.ts";

@@ -1,0 +1,98 @@
+import type { Identifier } from "@millrace/protocol";
+import { apply } from "./apply.ts";
+import { Catalog } from "./catalog/catalog.ts";
+import type { Stream } from "./catalog/stream.ts";
+import type { Topic } from "./catalog/topic.ts";
+import type { User } from "./catalog/user.ts";
+import type { ApplyResult, CommittedOp } from "./committed-op.ts";
+import { decodeSnapshot, encodeSnapshot } from "./snapshot/snapshot-codec.ts";
+
+/** How much there is of everything. */
+export interface MetadataCounts {
+  readonly streams: number;
+  readonly topics: number;
+  readonly partitions: number;
+  readonly users: number;
+}
+
+/**
+ * The catalog of one replica: changed only by `apply`, asked by queries that never change anything.
+ *
+ * Streams, topics and users that queries return are never changed; a later op puts new ones in their place.
+ */
+export class Metadata {
+  readonly #catalog: Catalog;
+
+  constructor(catalog: Catalog) {
+    this.#catalog = catalog;
+  }
+
+  /** Last op that was applied; a snapshot taken now stands for everything up to it. */
+  get appliedOp(): number {
+    return this.#catalog.appliedOp;
+  }
+
+  /** Applies one committed op, deterministic and total; see `apply.ts`. */
+  apply(op: CommittedOp): ApplyResult {
+    return apply(this.#catalog, op);
+  }
+
+  /** Deterministic bytes of everything; see `snapshot/snapshot-codec.ts`. */
+  encodeSnapshot(): Uint8Array {
+    return encodeSnapshot(this.#catalog);
+  }
+
+  findStream(identifier: Identifier): Stream | undefined {
+    return this.#catalog.streams.find(identifier);
+  }
+
+  findTopic(stream: Stream, identifier: Identifier): Topic | undefined {
+    return stream.topics.find(identifier);
+  }
+
+  /** All streams by ascending id. */
+  streams(): readonly Stream[] {
+    return this.#catalog.streams.list();
+  }
+
+  findUser(identifier: Identifier): User | undefined {
+    return this.#catalog.users.find(identifier);
+  }
+
+  userById(id: number): User | undefined {
+    return this.#catalog.users.byId(id);
+  }
+
+  userByName(name: string): User | undefined {
+    return this.#catalog.users.byName(name);
+  }
+
+  /** All users by ascending id. */
+  users(): readonly User[] {
+    return this.#catalog.users.list();
+  }
+
+  /** Walks every topic; for statistics, not for every request. */
+  counts(): MetadataCounts {
+    let topics = 0;
+    let partitions = 0;
+    for (const stream of this.#catalog.streams.list()) {
+      topics += stream.topics.size;
+      for (const topic of stream.topics.list()) partitions += topic.partitions.length;
+    }
+    return { streams: this.#catalog.streams.size, topics, partitions, users: this.#catalog.users.size };
+  }
+}
+
+/** An empty catalog, before op 1. */
+export function createMetadata(): Metadata {
+  return new Metadata(new Catalog());
+}
+
+/**
+ * The catalog of a snapshot, ready for the op after `appliedOp`. Nothing of `bytes` is kept alive.
+ * @throws CodedError MetadataDamaged with `details.position`; FormatTooNew
+ */
+export function restoreMetadata(bytes: Uint8Array): Metadata {
+  return new Metadata(decodeSnapshot(bytes));
+}
