@@ -71,7 +71,7 @@ export function readU32List(reader: ByteReader): number[] {
 
 /** Text of 0..=255 bytes behind its length as u8; passwords and tokens travel so. */
 export function writeText8(writer: ByteWriter, text: string): void {
-  writer.bytes8(new TextEncoder().encode(text));
+  writer.bytes8(new ByteWriter().utf8(text).finish());
 }
 
 /** The counterpart of `writeText8`. */
@@ -85,6 +85,20 @@ export function readPresence(reader: ByteReader): boolean {
 }
 
 /**
+ * Runs `encode` on a value that a caller chose and turns its `WireError` into an error with a code.
+ *
+ * @throws CodedError InvalidCommand with `details.position` (the byte the field would have had) and
+ *         `details.reason`; any other error passes unchanged
+ */
+export function encodeBody<T>(encode: (value: T) => Uint8Array, value: T): Uint8Array {
+  try {
+    return encode(value);
+  } catch (error) {
+    throw invalidCommand("The request cannot be written", error);
+  }
+}
+
+/**
  * Runs `decode` on bytes from a peer and turns its `WireError` into the error that peer is answered with.
  *
  * @throws CodedError InvalidCommand with `details.position` (bytes from the start of `bytes`) and
@@ -94,10 +108,14 @@ export function decodeBody<T>(decode: (bytes: Uint8Array) => T, bytes: Uint8Arra
   try {
     return decode(bytes);
   } catch (error) {
-    if (!isWireError(error)) throw error;
-    throw new CodedError(ErrorCode.InvalidCommand, `The body is not understood: ${error.message}`, {
-      details: { position: error.position, reason: error.reason },
-      cause: error,
-    });
+    throw invalidCommand("The body is not understood", error);
   }
+}
+
+function invalidCommand(what: string, error: unknown): unknown {
+  if (!isWireError(error)) return error;
+  return new CodedError(ErrorCode.InvalidCommand, `${what}: ${error.message}`, {
+    details: { position: error.position, reason: error.reason },
+    cause: error,
+  });
 }

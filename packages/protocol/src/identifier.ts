@@ -1,6 +1,7 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
 import { type ByteReader, type ByteWriter, WireError } from "@millrace/framing";
 import { NAME_LENGTH_MAX, NAME_LENGTH_MIN } from "./bounds.ts";
+import { isName } from "./name.ts";
 
 /** How a request names a stream, topic, group or user: by number or by name. "42" as a name stays a name. */
 export type Identifier =
@@ -54,10 +55,7 @@ function checkIdentifier(identifier: Identifier): Identifier {
     if (Number.isInteger(id) && id >= 0 && id <= ID_MAX) return identifier;
     throw new CodedError(ErrorCode.InvalidIdentifier, `An id is a whole number from 0 to ${ID_MAX}.`);
   }
-  // A UTF-16 unit is at most 3 bytes of UTF-8, so only long names need to be measured.
-  const { name } = identifier;
-  const fits = name.length * 3 <= NAME_LENGTH_MAX || new TextEncoder().encode(name).length <= NAME_LENGTH_MAX;
-  if (name.length >= NAME_LENGTH_MIN && fits) return identifier;
+  if (isName(identifier.name)) return identifier;
   const limits = `${NAME_LENGTH_MIN} to ${NAME_LENGTH_MAX} bytes`;
   throw new CodedError(ErrorCode.InvalidIdentifier, `A name in an identifier is ${limits} of UTF-8.`);
 }

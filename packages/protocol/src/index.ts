@@ -20,7 +20,7 @@
  * @packageDocumentation
  */
 
-export { decodeBody } from "./body-codec.ts";
+export { decodeBody, encodeBody } from "./body-codec.ts";
 export {
   CONSUMER_OFFSETS_DEFAULT,
   CONSUMER_OFFSETS_MAX,
@@ -58,7 +58,14 @@ export {
   isLegacyLogin,
   replyOperationOf,
 } from "./command.ts";
-export { type Consumer, type ConsumerKind, consumerKey, consumerKindOf } from "./consumer.ts";
+export {
+  type Consumer,
+  type ConsumerKind,
+  consumerKey,
+  consumerKindOf,
+  readConsumer,
+  writeConsumer,
+} from "./consumer.ts";
 export {
   type CreateConsumerGroup,
   decodeCreateConsumerGroup,
@@ -126,7 +133,13 @@ export {
   type StoreConsumerOffset,
 } from "./consumer-offsets/store-consumer-offset.ts";
 export { EvictionReason, type EvictionVersions, errorCodeOfEviction } from "./eviction.ts";
-export { type Identifier, identifierText, toIdentifier } from "./identifier.ts";
+export {
+  type Identifier,
+  identifierText,
+  readIdentifier,
+  toIdentifier,
+  writeIdentifier,
+} from "./identifier.ts";
 export {
   decodeFlushUnsavedBuffer,
   encodeFlushUnsavedBuffer,
@@ -152,10 +165,20 @@ export {
   type SendConfirmation,
   type SendMetadata,
 } from "./messages/send-messages.ts";
+export { checkName, isName } from "./name.ts";
 export { OPERATIONS, Operation, type OperationRow, type Plane } from "./operation.table.ts";
 export { hasResultSection, operationByByte } from "./operation.ts";
-export { NO_OPTIONS, type OptionEntries, type OptionEntry } from "./options.ts";
+export {
+  NO_OPTIONS,
+  type OptionEntries,
+  type OptionEntry,
+  readOptionsBlock,
+  readOptionsToEnd,
+  writeOptionsBlock,
+  writeOptionsToEnd,
+} from "./options.ts";
 export type { Partitioning } from "./partitioning.ts";
+export { readPartitioning, writePartitioning } from "./partitioning.ts";
 export {
   type CreatePartitions,
   decodeCreatePartitions,
@@ -169,7 +192,16 @@ export {
 export type { PartitionRecord } from "./partitions/partition-record.ts";
 export type { PartitionsChange } from "./partitions/partitions-change.ts";
 export type { GlobalPermissions, Permissions, StreamPermissions, TopicPermissions } from "./permissions.ts";
+export {
+  readOptionalPermissions,
+  readPermissions,
+  readPermissionsBlock,
+  writeOptionalPermissions,
+  writePermissions,
+  writePermissionsBlock,
+} from "./permissions.ts";
 export type { PollingStrategy } from "./polling-strategy.ts";
+export { readPollingStrategy, writePollingStrategy } from "./polling-strategy.ts";
 export {
   decodeResultSection,
   encodeResultRejection,
