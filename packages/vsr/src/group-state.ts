@@ -1,3 +1,4 @@
+import { assert } from "@millrace/errors";
 import type { ClientTable } from "./client-table/client-table.ts";
 import type { Output } from "./output.ts";
 import { Pipeline } from "./pipeline.ts";
@@ -26,6 +27,8 @@ export class GroupState {
   commitKnown: number;
   /** Checksum of `op`. */
   lastChecksum: bigint;
+  /** Ticks since the start, for what a primary repeats. */
+  ticks = 0;
 
   constructor(options: ReplicaOptions) {
     const { recovered } = options;
@@ -34,6 +37,10 @@ export class GroupState {
     this.quorums = quorums(options.replicaCount);
     this.clientTable = options.clientTable;
     this.checksumOf = options.checksumOf;
+    assert(
+      options.replicaCount === 1 || recovered.op === recovered.commit,
+      "a replica that recovers an uncommitted suffix first learns its fate from its peers",
+    );
     this.pipeline = new Pipeline(options.prepareQueueDepth, recovered.op);
     this.view = recovered.view;
     this.op = recovered.op;

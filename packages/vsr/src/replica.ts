@@ -7,6 +7,7 @@ import { onJournalWritten } from "./normal/on-journal-written.ts";
 import { onPrepare } from "./normal/on-prepare.ts";
 import { onPrepareOk } from "./normal/on-prepare-ok.ts";
 import { onRequest } from "./normal/on-request.ts";
+import { onTick } from "./normal/on-tick.ts";
 import type { Output } from "./output.ts";
 import type { ReplicaOptions } from "./replica-options.ts";
 
@@ -68,8 +69,9 @@ export class Replica {
         return onApplied(state, input.op, input.reply);
       case "message":
         return this.#onMessage(input.from, input.message);
-      // Nothing in normal operation waits for time or for the superblock.
       case "tick":
+        return onTick(state);
+      // Nothing in normal operation waits for the superblock.
       case "view-persisted":
         return NO_OUTPUTS;
     }
