@@ -1,0 +1,13 @@
+import { type AddCommand, group } from "../command.ts";
+import { addMessagePoll } from "./poll.ts";
+import { addMessageSend } from "./send.ts";
+import { addMessageTail } from "./tail.ts";
+
+/** `millrace message ...` */
+export const addMessage: AddCommand = (parent, run) =>
+  group(
+    parent,
+    { name: "message", alias: "m", summary: "send, poll and follow messages" },
+    [addMessageSend, addMessagePoll, addMessageTail],
+    run,
+  );

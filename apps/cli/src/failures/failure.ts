@@ -1,0 +1,77 @@
+import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
+import { ExitCode } from "../exit-codes.ts";
+import { LineTooLongError } from "../formats/lines.ts";
+import { nextStep, type Target } from "./next-step.ts";
+import { MissingCredentialsError, UsageError } from "./usage-error.ts";
+
+/** What went wrong, ready to be printed: the exit code, a sentence, the code of the error, and what to do next. */
+export interface Failure {
+  readonly exitCode: ExitCode;
+  readonly message: string;
+  readonly code: number | undefined;
+  readonly name: string | undefined;
+  readonly next: string | undefined;
+  /** Messages of the causes, outermost first. */
+  readonly causes: readonly string[];
+}
+
+/** A chain of causes longer than this is cut: it would only repeat itself. */
+const CAUSES_MAX = 8;
+
+const CONNECTION_CODES = new Set<number>([ErrorCode.Disconnected, ErrorCode.CannotEstablishConnection, ErrorCode.StaleClient, ErrorCode.TcpError, ErrorCode.InvalidServerAddress, ErrorCode.NotConnected, ErrorCode.ClientShutdown, ErrorCode.ConnectionClosed, ErrorCode.RequestTimeout, ErrorCode.TooManyConnections, ErrorCode.ShuttingDown]);
+const ACCESS_CODES = new Set<number>([ErrorCode.Unauthenticated, ErrorCode.Unauthorized, ErrorCode.InvalidCredentials, ErrorCode.InvalidUsername, ErrorCode.InvalidPassword, ErrorCode.UserInactive, ErrorCode.InvalidPersonalAccessToken, ErrorCode.PersonalAccessTokenExpired, ErrorCode.InvalidSession]);
+const NOT_FOUND_CODES = new Set<number>([ErrorCode.ResourceNotFound, ErrorCode.ClientNotFound, ErrorCode.StreamIdNotFound, ErrorCode.StreamNameNotFound, ErrorCode.TopicIdNotFound, ErrorCode.TopicNameNotFound, ErrorCode.PartitionNotFound, ErrorCode.ConsumerOffsetNotFound, ErrorCode.SegmentNotFound, ErrorCode.ConsumerGroupIdNotFound, ErrorCode.ConsumerGroupNameNotFound, ErrorCode.ConsumerGroupMemberNotFound]);
+
+/** Turns whatever a command threw into a failure; `target` is what the command line named. */
+export function failureOf(error: unknown, target: Target): Failure {
+  const causes = causesOf(error);
+  if (error instanceof MissingCredentialsError) {
+    return { ...plainFailure(error, ExitCode.access), next: CREDENTIALS_NEXT };
+  }
+  if (error instanceof UsageError) return plainFailure(error, ExitCode.usage);
+  const coded = isCodedError(error) ? error : codedFromSystem(error);
+  if (coded === undefined) return { ...plainFailure(error, ExitCode.failed), causes };
+  return {
+    exitCode: exitCodeOf(coded.code),
+    message: coded.message,
+    code: coded.code,
+    name: coded.name,
+    next: nextStep(coded.code, target),
+    causes,
+  };
+}
+
+const CREDENTIALS_NEXT =
+  "Set MILLRACE_USERNAME and MILLRACE_PASSWORD, or put -u NAME -p PASSWORD before the command.";
+
+/** The exit code of an error code of the server or the client. */
+export function exitCodeOf(code: number): ExitCode {
+  if (CONNECTION_CODES.has(code)) return ExitCode.connection;
+  if (ACCESS_CODES.has(code)) return ExitCode.access;
+  if (NOT_FOUND_CODES.has(code)) return ExitCode.notFound;
+  return ExitCode.failed;
+}
+
+function plainFailure(error: unknown, exitCode: ExitCode): Failure {
+  const message = error instanceof Error ? error.message : String(error);
+  return { exitCode, message, code: undefined, name: undefined, next: undefined, causes: [] };
+}
+
+function codedFromSystem(error: unknown): CodedError | undefined {
+  if (error instanceof LineTooLongError) return new CodedError(ErrorCode.TooBigMessagePayload, error.message);
+  const system = error as NodeJS.ErrnoException | null;
+  if (typeof system?.syscall !== "string") return undefined;
+  const code = system.syscall === "connect" ? ErrorCode.CannotEstablishConnection : system.syscall === "write" ? ErrorCode.CannotWriteToFile : ErrorCode.CannotReadFile;
+  return new CodedError(code, system.message, { cause: error });
+}
+
+
+function causesOf(error: unknown): string[] {
+  const messages: string[] = [];
+  let cause = (error as { cause?: unknown } | null)?.cause;
+  while (cause !== undefined && cause !== null && messages.length < CAUSES_MAX) {
+    messages.push(cause instanceof Error ? cause.message : String(cause));
+    cause = (cause as { cause?: unknown }).cause;
+  }
+  return messages;
+}

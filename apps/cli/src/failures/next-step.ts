@@ -1,0 +1,80 @@
+import { ErrorCode } from "@millrace/errors";
+
+/** The things that a command line names, as they were typed. */
+export interface Target {
+  readonly stream?: string;
+  readonly topic?: string;
+  readonly partition?: string;
+  readonly consumer?: string;
+}
+
+type Advice = string | ((target: Target) => string);
+
+const START_SERVER =
+  "Is the server running? Start one with: millrace server. Name another with --tcp-server-address HOST:PORT before the command.";
+const CHECK_LOGIN =
+  "Check the user name and password: -u NAME -p PASSWORD before the command, or MILLRACE_USERNAME and MILLRACE_PASSWORD.";
+const TRY_AGAIN = "The server is starting or busy; try again in a moment.";
+const CHECK_OUTCOME = "The server may have done it: look before you repeat the command.";
+
+const listStreams = "List the streams with: millrace stream list";
+const listTopics = ({ stream }: Target) => `List the topics with: millrace topic list ${word(stream, "STREAM")}`;
+const showTopic = ({ stream, topic }: Target) =>
+  `Show the topic and its partitions with: millrace topic get ${word(stream, "STREAM")} ${word(topic, "TOPIC")}`;
+
+/** What to do after each error code that a person can do something about. */
+const ADVICE: ReadonlyMap<number, Advice> = new Map<number, Advice>([
+  [ErrorCode.FeatureUnavailable, "This server does not have that command yet; compare versions with: millrace stats"],
+  [ErrorCode.Disconnected, START_SERVER],
+  [ErrorCode.CannotEstablishConnection, START_SERVER],
+  [ErrorCode.ResourceNotFound, missingTarget],
+  [ErrorCode.StaleClient, "The server ended a silent session; run the command again."],
+  [ErrorCode.TcpError, START_SERVER],
+  [ErrorCode.InvalidServerAddress, "Write the address as HOST:PORT, for example 127.0.0.1:8090."],
+  [ErrorCode.Unauthenticated, CHECK_LOGIN],
+  [ErrorCode.Unauthorized, "Log in as a user with the permission: -u NAME before the command."],
+  [ErrorCode.InvalidCredentials, CHECK_LOGIN],
+  [ErrorCode.InvalidUsername, "A user name has 3 to 50 bytes."],
+  [ErrorCode.InvalidPassword, "A password has 3 to 100 bytes."],
+  [ErrorCode.TransientNotCommitted, CHECK_OUTCOME],
+  [ErrorCode.TransientNotAccepted, TRY_AGAIN],
+  [ErrorCode.NotConnected, START_SERVER],
+  [ErrorCode.ClientNotFound, "List the clients with: millrace client list"],
+  [ErrorCode.ConnectionClosed, START_SERVER],
+  [ErrorCode.StreamIdNotFound, listStreams],
+  [ErrorCode.StreamNameNotFound, listStreams],
+  [ErrorCode.StreamNameAlreadyExists, `Choose another name. ${listStreams}`],
+  [ErrorCode.InvalidTopicSize, "Raise --max-topic-size to at least the topic's segment_size."],
+  [ErrorCode.TopicIdNotFound, listTopics],
+  [ErrorCode.TopicNameNotFound, listTopics],
+  [ErrorCode.TopicNameAlreadyExists, (target) => `Choose another name. ${listTopics(target)}`],
+  [ErrorCode.TooManyPartitions, "Ask for at most 1000 partitions at once."],
+  [ErrorCode.InvalidPartitionsCount, showTopic],
+  [ErrorCode.PartitionNotFound, showTopic],
+  [ErrorCode.ConsumerOffsetNotFound, "Nothing is stored for that consumer. Store an offset with: millrace consumer-offset set"],
+  [ErrorCode.UnsupportedOptionKey, "List the options and their values with: millrace options topic"],
+  [ErrorCode.InvalidOptionValue, "List the options and their values with: millrace options topic"],
+  [ErrorCode.InvalidOffset, (target) => `The offset is beyond the last message. ${showTopic(target)}`],
+  [ErrorCode.IncompatibleProtocolVersion, "Use a millrace command of the same version as the server."],
+  [ErrorCode.DiskFull, "Free some space on the server's disk."],
+  [ErrorCode.RequestTimeout, CHECK_OUTCOME],
+  [ErrorCode.OutcomeUnknown, CHECK_OUTCOME],
+  [ErrorCode.TooManyConnections, TRY_AGAIN],
+  [ErrorCode.ShuttingDown, TRY_AGAIN],
+]);
+
+/** A sentence that says what to do about an error code, or undefined when there is nothing to say. */
+export function nextStep(code: number, target: Target): string | undefined {
+  const advice = ADVICE.get(code);
+  return typeof advice === "function" ? advice(target) : advice;
+}
+
+function missingTarget(target: Target): string {
+  if (target.topic !== undefined) return `${showTopic(target)}. ${listStreams}`;
+  return listStreams;
+}
+
+function word(typed: string | undefined, placeholder: string): string {
+  if (typed === undefined) return placeholder;
+  return /^[\w.@:+-]+$/.test(typed) ? typed : `'${typed.replaceAll("'", "'\\''")}'`;
+}

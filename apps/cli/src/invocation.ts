@@ -1,0 +1,115 @@
+import type { Command } from "commander";
+import type { Client } from "./connection/client.ts";
+import { type CredentialOptions, findCredentials } from "./connection/credentials.ts";
+import { addressText, type ConnectionOptions } from "./connection/settings.ts";
+import type { DebugLog } from "./debug-log.ts";
+import type { ExitCode } from "./exit-codes.ts";
+import { failureOf } from "./failures/failure.ts";
+import type { Target } from "./failures/next-step.ts";
+import { reportText } from "./failures/report.ts";
+import { createOutput, type Output } from "./output/output.ts";
+import { printable } from "./output/printable.ts";
+import type { OutputMode } from "./output/render.ts";
+import type { Result } from "./output/result.ts";
+import type { World } from "./world.ts";
+
+/** The options that stand before the command, and `--output`, which may stand on either side. */
+export interface GlobalOptions extends ConnectionOptions, CredentialOptions {
+  readonly output?: OutputMode;
+  readonly listMode?: OutputMode;
+  readonly quiet?: boolean;
+  readonly verbose?: boolean;
+  readonly debug?: string;
+}
+
+/** One run of one command, as its handler sees it. */
+export interface Invocation {
+  readonly world: World;
+  readonly output: Output;
+  readonly options: GlobalOptions;
+  /** The session with the server: opened on first use, closed when the handler is done. */
+  readonly client: () => Promise<Client>;
+}
+
+/** What a command does. It answers a result, or undefined when it printed while it ran, or an exit code. */
+export type Handler<Values extends unknown[]> = (
+  invocation: Invocation,
+  ...values: Values
+) => Promise<Result | ExitCode | undefined>;
+
+/** Makes commander's action of a handler; commander adds the command itself as the last argument. */
+export type Run = <Values extends unknown[]>(
+  handler: Handler<Values>,
+) => (...values: [...Values, Command]) => Promise<void>;
+
+/** Where a run leaves its exit code. */
+export interface Outcome {
+  exitCode: ExitCode;
+}
+
+/** The `Run` of one program: handlers run in `world`, their failures are printed, their exit code lands in `outcome`. */
+export function createRun(world: World, debug: (options: GlobalOptions) => DebugLog, outcome: Outcome): Run {
+  return <Values extends unknown[]>(handler: Handler<Values>) =>
+    async (...values: [...Values, Command]) => {
+      const command = values[values.length - 1] as Command;
+      const options: GlobalOptions = { ...command.optsWithGlobals(), ...command.opts() };
+      const mode = options.output ?? options.listMode ?? "table";
+      const log = debug(options);
+      const session = createSession(world, options, log);
+      const output = createOutput(world, { mode, quiet: options.quiet === true });
+      try {
+        announce(command, options, output, log);
+        const own = values.slice(0, -1) as unknown as Values;
+        const answer = await handler({ world, output, options, client: session.open }, ...own);
+        if (typeof answer === "number") outcome.exitCode = answer;
+        else if (answer !== undefined) output.show(answer);
+      } catch (error) {
+        log.error(error);
+        const failure = failureOf(error, targetOf(command));
+        world.stderr.write(reportText(failure, mode));
+        outcome.exitCode = failure.exitCode;
+      } finally {
+        await session.close();
+      }
+    };
+}
+
+/** Two lines of a terminal: a message to send may be megabytes. */
+const ANNOUNCEMENT_MAX = 160;
+
+/** Says what is about to happen, on stderr so that stdout stays parseable, and only where a person looks on. */
+function announce(command: Command, options: GlobalOptions, output: Output, log: DebugLog): void {
+  const text = printable(`Executing ${[...pathOf(command), ...command.args].join(" ")}`).slice(0, ANNOUNCEMENT_MAX);
+  log.note(text);
+  const watched = output.mode === "table" && output.isTerminal && options.quiet !== true;
+  if (options.verbose === true || watched) output.remark(text);
+}
+
+/** Names of the groups and of the command, as typed, without the program's own. */
+function pathOf(command: Command): string[] {
+  return command.parent === null ? [] : [...pathOf(command.parent), command.name()];
+}
+
+function targetOf(command: Command): Target {
+  const named = command.registeredArguments.map((argument, index) => [argument.name(), command.args[index]]);
+  return Object.fromEntries(named.filter(([, typed]) => typed !== undefined));
+}
+
+function createSession(world: World, options: GlobalOptions, log: DebugLog) {
+  let opening: Promise<Client> | undefined;
+  const connect = async () => {
+    const credentials = await findCredentials(options, world);
+    log.note(`Connecting to ${addressText(options.tcpServerAddress)} as ${credentials.username}`);
+    return world.connect({ ...options, credentials });
+  };
+  return {
+    open: () => {
+      opening ??= connect();
+      return opening;
+    },
+    close: async () => {
+      const client = await opening?.catch(() => undefined);
+      await client?.close();
+    },
+  };
+}

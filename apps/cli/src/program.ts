@@ -1,0 +1,108 @@
+import { Command, Option } from "commander";
+import { addClient } from "./commands/client/group.ts";
+import { addCluster } from "./commands/cluster/group.ts";
+import { outputOption } from "./commands/command.ts";
+import { addConsumerOffset } from "./commands/consumer-offset/group.ts";
+import { addMe } from "./commands/me.ts";
+import { addMessage } from "./commands/message/group.ts";
+import { addOptions } from "./commands/options.ts";
+import { addPartition } from "./commands/partition/group.ts";
+import { addPing } from "./commands/ping.ts";
+import { addSegment } from "./commands/segment/group.ts";
+import { addServer } from "./commands/server.ts";
+import { addStats } from "./commands/stats.ts";
+import { addStream } from "./commands/stream/group.ts";
+import { addTopic } from "./commands/topic/group.ts";
+import { addConnectionOptions } from "./connection/settings.ts";
+import { EXIT_CODE_HELP } from "./exit-codes.ts";
+import type { Run } from "./invocation.ts";
+import { VERSION } from "./version.ts";
+
+/** Shown above the overview when `millrace` is called with nothing at all. */
+export const BANNER = `
+  __  __ _ _ _
+ |  \\/  (_) | |_ _ __ _ __ ___
+ | |\\/| | | | | '_/ _\` / _/ -_)
+ |_|  |_|_|_|_|_| \\__,_\\__\\___|   ${VERSION}
+`;
+
+const EXAMPLES = `
+Examples:
+  millrace server
+  export MILLRACE_USERNAME=iggy MILLRACE_PASSWORD=iggy
+  millrace stream create shop
+  millrace topic create shop orders 3 none
+  millrace message send shop orders "hello"
+  millrace message tail shop orders
+`;
+
+/** The whole command tree. Actions go through `run`; texts go to the streams that `runCli` sets. */
+export function createProgram(run: Run): Command {
+  const program = new Command("millrace")
+    .description("Talk to a Millrace server, or to any server that speaks the same protocol.")
+    .version(VERSION, "-V, --version")
+    .enablePositionalOptions()
+    .addHelpText("after", EXAMPLES + EXIT_CODE_HELP);
+  addGlobalOptions(program);
+  for (const add of COMMANDS) add(program, run);
+  refuseUnknown(program);
+  return program;
+}
+
+const COMMANDS = [
+  addServer,
+  addPing,
+  addMe,
+  addStats,
+  addOptions,
+  addStream,
+  addTopic,
+  addPartition,
+  addSegment,
+  addMessage,
+  addConsumerOffset,
+  addClient,
+  addCluster,
+];
+
+/**
+ * Commands of compatible scripts that this release does not have. They are not in the tree; whoever calls one is told
+ * that it is not a typing mistake.
+ */
+const NOT_IN_THIS_RELEASE = new Set([
+  "consumer-group",
+  "context",
+  "flush",
+  "g",
+  "ctx",
+  "login",
+  "logout",
+  "pat",
+  "session",
+  "snapshot",
+  "user",
+]);
+
+function refuseUnknown(command: Command): void {
+  command.on("command:*", ([typed]: string[]) => {
+    const known = command.commands.map((child) => child.name()).join(", ");
+    const absent = NOT_IN_THIS_RELEASE.has(typed ?? "")
+      ? `"${typed}" is not part of millrace ${VERSION} yet.`
+      : `"${typed}" is not a command.`;
+    command.error(`error: ${absent} Known here: ${known}.`, { code: "commander.unknownCommand" });
+  });
+  for (const child of command.commands) if (child.commands.length > 0) refuseUnknown(child);
+}
+
+function addGlobalOptions(program: Command): void {
+  program
+    .addOption(outputOption())
+    .option("-q, --quiet", "print nothing on stdout")
+    .option("-v, --verbose", "say on stderr what is executed")
+    .option("-d, --debug <file>", "append a log of what happens to a file")
+    .option("-u, --username <name>", "who logs in")
+    .option("-p, --password <password>", "asked for when -u is given alone")
+    .addOption(new Option("--credentials-username <name>", "older form of -u").hideHelp())
+    .addOption(new Option("--credentials-password <password>", "older form of -p").hideHelp());
+  addConnectionOptions(program);
+}

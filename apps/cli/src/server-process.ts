@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { CodedError, ErrorCode } from "@millrace/errors";
+import { ExitCode } from "./exit-codes.ts";
+
+const SERVER_PACKAGE = "millrace-server";
+/** What a shell reports for a process that a signal ended: 128 and the signal's number. */
+const KILLED_BY_SIGNAL = 128;
+const SIGNAL_NUMBERS = { SIGINT: 2, SIGTERM: 15 } as const;
+
+/**
+ * Runs `millrace-server` with our standard streams and answers its exit code. SIGINT and SIGTERM are handed on, so that
+ * the server stops in order before this command ends.
+ * @throws CodedError ResourceNotFound when no server is installed beside this command
+ */
+export async function runServer(serverArguments: readonly string[]): Promise<ExitCode> {
+  const script = findServer(fileURLToPath(import.meta.url));
+  if (script === undefined) {
+    const advice = "Install it beside this command: npm install millrace-server";
+    throw new CodedError(ErrorCode.ResourceNotFound, `The package ${SERVER_PACKAGE} was not found. ${advice}`);
+  }
+  const child = spawn(process.execPath, [script, ...serverArguments], { stdio: "inherit" });
+  const release = handSignalsOn(child);
+  try {
+    return (await exitOf(child)) as ExitCode;
+  } finally {
+    release();
+  }
+}
+
+/**
+ * The script of the server as seen from `file`: the installed package, or the workspace's own build.
+ * Undefined when there is neither.
+ */
+export function findServer(file: string): string | undefined {
+  return installedServer(file) ?? workspaceServer(dirname(file));
+}
+
+function installedServer(file: string): string | undefined {
+  try {
+    const manifest = createRequire(file).resolve(`${SERVER_PACKAGE}/package.json`);
+    return scriptOf(manifest);
+  } catch {
+    return undefined;
+  }
+}
+
+function workspaceServer(folder: string): string | undefined {
+  for (let parent = folder; dirname(parent) !== parent; parent = dirname(parent)) {
+    const manifest = join(parent, "apps", "server", "package.json");
+    if (existsSync(manifest)) return scriptOf(manifest);
+  }
+  return undefined;
+}
+
+function scriptOf(manifest: string): string | undefined {
+  const bin: unknown = JSON.parse(readFileSync(manifest, "utf8")).bin;
+  const path = typeof bin === "string" ? bin : (bin as Record<string, string> | undefined)?.[SERVER_PACKAGE];
+  const script = path === undefined ? undefined : join(dirname(manifest), path);
+  return script !== undefined && existsSync(script) ? script : undefined;
+}
+
+/** On a terminal Ctrl-C reaches the server by itself, and a second one would cut its orderly stop short. */
+function handSignalsOn(child: ChildProcess): () => void {
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
+  };
+  process.on("SIGINT", onSignal).on("SIGTERM", onSignal);
+  return () => {
+    process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
+  };
+}
+
+function exitOf(child: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", (code, signal) => resolve(code ?? signalExit(signal)));
+  });
+}
+
+function signalExit(signal: NodeJS.Signals | null): number {
+  const number = SIGNAL_NUMBERS[signal as keyof typeof SIGNAL_NUMBERS];
+  return number === undefined ? ExitCode.failed : KILLED_BY_SIGNAL + number;
+}

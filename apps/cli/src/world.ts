@@ -1,0 +1,36 @@
+import type { Readable, Writable } from "node:stream";
+import type { Client } from "./connection/client.ts";
+import type { ConnectionOptions, ConnectionSettings } from "./connection/settings.ts";
+import type { ExitCode } from "./exit-codes.ts";
+
+/** A stream that may be a terminal. */
+export interface TerminalLike {
+  readonly isTTY?: boolean;
+}
+
+/** A connection that only asks whether the server is there. */
+export interface Pinger {
+  /** Resolves when the server has answered. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Everything a command may touch outside itself; tests put fakes here. */
+export interface World {
+  readonly stdin: Readable & TerminalLike;
+  readonly stdout: Writable & TerminalLike;
+  readonly stderr: Writable & TerminalLike;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Opens a session with the server. */
+  readonly connect: (settings: ConnectionSettings) => Promise<Client>;
+  /** Opens a connection without a session: `ping` needs no credentials. */
+  readonly openPinger: (options: ConnectionOptions) => Promise<Pinger>;
+  /** Runs a server here and answers its exit code. */
+  readonly runServer: (serverArguments: readonly string[]) => Promise<ExitCode>;
+  /** Asks on the terminal without showing what is typed. Undefined when the person gave up. */
+  readonly askSecret: (question: string) => Promise<string | undefined>;
+  /** Calls back at the next Ctrl-C; the function it returns takes the listener away again. */
+  readonly onInterrupt: (callback: () => void) => () => void;
+  /** Milliseconds of a clock that only runs forward. */
+  readonly elapsedMs: () => number;
+}
