@@ -1,0 +1,79 @@
+import type { Lease, LeaseSource } from "@millrace/framing";
+
+/** Where the bytes of messages that come in are put. */
+export interface MessageSpace {
+  /** Exactly `length` bytes for one message, held once; undefined when there is no room now. */
+  take(length: number): Lease | undefined;
+  /** Calls back once when there may be room again. */
+  onAvailable(callback: () => void): void;
+}
+
+/** Every message has bytes of its own: for clients, whose messages the garbage collector takes back. */
+export class ExactSpace implements MessageSpace {
+  readonly #leases: LeaseSource;
+
+  constructor(leases: LeaseSource) {
+    this.#leases = leases;
+  }
+
+  take(length: number): Lease | undefined {
+    const run = this.#leases.allocate(length);
+    if (run === undefined || run.length === length) return run;
+    return onlyPart(run, length);
+  }
+
+  onAvailable(callback: () => void): void {
+    this.#leases.onAvailable(callback);
+  }
+}
+
+/**
+ * Messages of all connections of one listener side by side in the same block, so that a thousand connections with
+ * small messages need a handful of blocks. A message's whole range is taken when its length is known: once begun,
+ * it never waits for room again, and its bytes are never moved.
+ */
+export class SharedSpace implements MessageSpace {
+  readonly #leases: LeaseSource;
+  #block: Lease | undefined;
+  #used = 0;
+
+  constructor(leases: LeaseSource) {
+    this.#leases = leases;
+  }
+
+  take(length: number): Lease | undefined {
+    if (this.#block !== undefined && length <= this.#block.length - this.#used) {
+      this.#used += length;
+      return this.#block.part(this.#used - length, length);
+    }
+    const run = this.#leases.allocate(length);
+    if (run === undefined) return undefined;
+    if (run.length - length <= this.#restLength()) return onlyPart(run, length);
+    this.release();
+    this.#block = run;
+    this.#used = length;
+    return run.part(0, length);
+  }
+
+  onAvailable(callback: () => void): void {
+    this.#leases.onAvailable(callback);
+  }
+
+  /** Lets go of the block that is being filled; the next message begins a new one. */
+  release(): void {
+    this.#block?.release();
+    this.#block = undefined;
+    this.#used = 0;
+  }
+
+  #restLength(): number {
+    return this.#block === undefined ? -1 : this.#block.length - this.#used;
+  }
+}
+
+/** The first `length` bytes of a run as its only lease. */
+function onlyPart(run: Lease, length: number): Lease {
+  const part = run.part(0, length);
+  run.release();
+  return part;
+}

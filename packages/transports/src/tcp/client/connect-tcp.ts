@@ -1,0 +1,80 @@
+import { Socket } from "node:net";
+import { CodedError, ErrorCode } from "@millrace/errors";
+import type { LeaseSource } from "@millrace/framing";
+import type { Connection } from "@millrace/platform";
+import { ExactSpace } from "../../assembly/message-space.ts";
+import { systemCode } from "../../connection-lost.ts";
+import { TcpConnection } from "../tcp-connection.ts";
+
+/** Where to connect to and what to read into. */
+export interface ConnectTcpOptions {
+  readonly host: string;
+  readonly port: number;
+  /** `HeapLeases` for a client: one array per message. */
+  readonly leases: LeaseSource;
+  /** Longest message, header and body, in bytes. */
+  readonly messageLengthMax: number;
+  /** For the whole attempt, names looked up included. */
+  readonly timeoutMs: number;
+  /** Send small writes at once; default true. */
+  readonly noDelay?: boolean;
+  /** Gives the attempt up; has no effect on a connection that is open. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Opens one connection. Set its callbacks at once when the promise resolves: reading has begun.
+ *
+ * @throws CodedError `CannotEstablishConnection` with host, port and cause, also after `timeoutMs`; `Aborted` by
+ *                    the signal
+ */
+export function connectTcp(options: ConnectTcpOptions): Promise<Connection> {
+  const { host, port, timeoutMs, signal } = options;
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(aborted(options));
+    const socket = new Socket();
+    const fail = (error: CodedError) => {
+      settle();
+      socket.on("error", () => {});
+      socket.destroy();
+      reject(error);
+    };
+    const onError = (error: Error) => fail(cannotConnect(options, systemCode(error), error));
+    const onAbort = () => fail(aborted(options));
+    const timer = setTimeout(() => fail(cannotConnect(options, `no answer in ${timeoutMs} ms`)), timeoutMs);
+    const settle = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+      socket.off("error", onError);
+    };
+    signal?.addEventListener("abort", onAbort);
+    socket.once("error", onError);
+    socket.connect({ host, port, noDelay: options.noDelay ?? true }, () => {
+      settle();
+      resolve(connected(socket, options));
+    });
+  });
+}
+
+function connected(socket: Socket, options: ConnectTcpOptions): Connection {
+  const { leases, messageLengthMax, noDelay = true } = options;
+  const connection = new TcpConnection({ space: new ExactSpace(leases), messageLengthMax });
+  connection.attach(socket, true);
+  socket.setNoDelay(noDelay);
+  return connection;
+}
+
+function cannotConnect({ host, port }: ConnectTcpOptions, reason: string, cause?: Error): CodedError {
+  const text = `Cannot connect to ${host}:${port} (${reason}).`;
+  const details = { host, port };
+  return new CodedError(
+    ErrorCode.CannotEstablishConnection,
+    text,
+    cause === undefined ? { details } : { details, cause },
+  );
+}
+
+function aborted({ host, port, signal }: ConnectTcpOptions): CodedError {
+  const text = `Connecting to ${host}:${port} was given up.`;
+  return new CodedError(ErrorCode.Aborted, text, { details: { host, port }, cause: signal?.reason });
+}

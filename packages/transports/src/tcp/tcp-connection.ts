@@ -1,0 +1,140 @@
+import type { OnReadOpts, Socket } from "node:net";
+import type { CodedError } from "@millrace/errors";
+import type { Lease } from "@millrace/framing";
+import { type Connection, TransportKind } from "@millrace/platform";
+import { MessageIntake } from "../assembly/message-intake.ts";
+import type { MessageSpace } from "../assembly/message-space.ts";
+import { disconnected } from "../connection-lost.ts";
+import { WriteQueue } from "./write-queue.ts";
+
+/** How long a peer may take to take our last bytes and close its side after we closed ours. */
+const CLOSE_GRACE_MS = 5000;
+
+/** What a connection needs besides its socket. */
+export interface TcpConnectionOptions {
+  readonly space: MessageSpace;
+  readonly messageLengthMax: number;
+  /** Where reads go while no long message is under way; shared, so taken before the read's callback returns. */
+  readonly landing?: Uint8Array;
+  /** Called after `onClose`. */
+  readonly onGone?: () => void;
+}
+
+/** A connection over a TCP socket, either half. The socket is attached once, by `attach`. */
+export class TcpConnection implements Connection {
+  readonly transport = TransportKind.tcp;
+  remoteAddress = "";
+  onMessage: (messageLease: Lease) => void = () => {};
+  onReadEnd: () => void = () => {};
+  onDrain: () => void = () => {};
+  onClose: (error?: CodedError) => void = () => {};
+  readonly #options: TcpConnectionOptions;
+  readonly #intake: MessageIntake;
+  #socket!: Socket;
+  #writes!: WriteQueue;
+  #pauses = 0;
+  #closing = false;
+  #closeError: CodedError | undefined;
+  #graceTimer: ReturnType<typeof setTimeout> | undefined;
+  #lastReadMs = performance.now();
+
+  constructor(options: TcpConnectionOptions) {
+    this.#options = options;
+    this.#intake = new MessageIntake({
+      space: options.space,
+      messageLengthMax: options.messageLengthMax,
+      onMessage: (messageLease) => this.onMessage(messageLease),
+      onReadEnd: () => this.onReadEnd(),
+      onFull: () => this.pause(),
+      onRoom: () => this.resume(),
+      onFault: (error) => this.close(error),
+    });
+  }
+
+  /** `onread` of the socket to attach: long messages are read straight into their place, the rest into the landing. */
+  onread(landing: Uint8Array): OnReadOpts {
+    return {
+      buffer: () => this.#intake.target(landing.length) ?? landing,
+      callback: (length, buffer) => {
+        this.#lastReadMs = performance.now();
+        if (buffer === landing) this.#intake.received(landing.subarray(0, length));
+        else this.#intake.filled(length);
+        return true;
+      },
+    };
+  }
+
+  /** Takes over a connected socket. `copying`: its bytes come by `data` events, not by `onread`. */
+  attach(socket: Socket, copying: boolean): void {
+    this.#socket = socket;
+    this.#writes = new WriteQueue(socket);
+    this.#writes.onDrain = () => this.onDrain();
+    this.remoteAddress = addressOf(socket);
+    socket.setNoDelay(true);
+    socket.on("error", (error) => {
+      this.#closeError ??= disconnected(error);
+    });
+    socket.on("end", () => this.close());
+    socket.on("close", () => this.#finish());
+    if (!copying) return;
+    socket.on("data", (bytes: Uint8Array) => {
+      this.#lastReadMs = performance.now();
+      this.#intake.received(bytes);
+    });
+  }
+
+  send(parts: readonly Uint8Array[], onWritten?: (error?: CodedError) => void): boolean {
+    return this.#writes.send(parts, onWritten);
+  }
+
+  pause(): void {
+    if (this.#pauses++ === 0) this.#socket.pause();
+  }
+
+  resume(): void {
+    if (this.#pauses === 0) return;
+    if (--this.#pauses === 0 && !this.#socket.destroyed) this.#socket.resume();
+  }
+
+  close(error?: CodedError): void {
+    if (error !== undefined) {
+      this.#closeError ??= error;
+      this.#stopReading();
+      this.#socket.destroy();
+    } else if (!this.#closing) {
+      this.#stopReading();
+      this.#writes.finish(disconnected());
+      this.#socket.end();
+      this.#graceTimer = setTimeout(() => this.close(disconnected()), CLOSE_GRACE_MS);
+      this.#graceTimer.unref();
+    }
+  }
+
+  /** Milliseconds since the peer last sent a byte while it owes the rest of a message; 0 otherwise or while we pause. */
+  stalledMs(nowMs: number): number {
+    return this.#pauses === 0 && this.#intake.waitsForPeer ? nowMs - this.#lastReadMs : 0;
+  }
+
+  /** Nothing more is handed over; what still comes is read and dropped, so that the peer's end is seen. */
+  #stopReading(): void {
+    this.#closing = true;
+    this.#intake.close();
+    if (this.#pauses > 0 && !this.#socket.destroyed) this.#socket.resume();
+    this.#pauses = 0;
+  }
+
+  #finish(): void {
+    clearTimeout(this.#graceTimer);
+    this.#intake.close();
+    this.#writes.fail(this.#closeError ?? disconnected());
+    const { onClose } = this;
+    this.onClose = () => {};
+    onClose(this.#closeError);
+    this.#options.onGone?.();
+  }
+}
+
+function addressOf(socket: Socket): string {
+  const { remoteAddress = "", remotePort = 0 } = socket;
+  return remoteAddress.includes(":") ? `[${remoteAddress}]:${remotePort}` : `${remoteAddress}:${remotePort}`;
+}
