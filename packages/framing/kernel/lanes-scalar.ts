@@ -1,5 +1,17 @@
 import { SECRET } from "./layout";
-import { P32_1 } from "./primes.table";
+import { P32_1, P32_2, P32_3, P64_1, P64_2, P64_3, P64_4, P64_5 } from "./primes.table";
+
+/** Puts the lanes at their start. */
+export function startScalar(lanes: usize): void {
+  store<u64>(lanes, P32_3);
+  store<u64>(lanes, P64_1, 8);
+  store<u64>(lanes, P64_2, 16);
+  store<u64>(lanes, P64_3, 24);
+  store<u64>(lanes, P64_4, 32);
+  store<u64>(lanes, P32_2, 40);
+  store<u64>(lanes, P64_5, 48);
+  store<u64>(lanes, P32_1, 56);
+}
 
 /** Takes `stripes` stripes of 64 bytes into the lanes; the secret moves on by 8 bytes a stripe. */
 export function accumulateScalar(lanes: usize, at: usize, stripes: usize, secret: usize): void {

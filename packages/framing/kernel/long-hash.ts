@@ -1,8 +1,8 @@
-import { accumulateScalar, scrambleScalar } from "./lanes-scalar";
-import { accumulateSimd, scrambleSimd } from "./lanes-simd";
+import { accumulateScalar, scrambleScalar, startScalar } from "./lanes-scalar";
+import { accumulateSimd, scrambleSimd, startSimd } from "./lanes-simd";
 import { FRAME_LANES, SECRET } from "./layout";
 import { avalanche, fold } from "./mixing";
-import { P32_1, P32_2, P32_3, P64_1, P64_2, P64_3, P64_4, P64_5 } from "./primes.table";
+import { P64_1 } from "./primes.table";
 
 /** 16 stripes of 64 bytes; the lanes are scrambled after each. */
 const BLOCK_SHIFT: usize = 10;
@@ -16,14 +16,8 @@ export function hashLong(at: usize, length: usize): u64 {
 
 /** Puts the eight lanes at their start. */
 export function startLanes(lanes: usize): void {
-  store<u64>(lanes, P32_3);
-  store<u64>(lanes, P64_1, 8);
-  store<u64>(lanes, P64_2, 16);
-  store<u64>(lanes, P64_3, 24);
-  store<u64>(lanes, P64_4, 32);
-  store<u64>(lanes, P32_2, 40);
-  store<u64>(lanes, P64_5, 48);
-  store<u64>(lanes, P32_1, 56);
+  if (ASC_FEATURE_SIMD) startSimd(lanes);
+  else startScalar(lanes);
 }
 
 /** Takes whole blocks in. At least one byte of the input must follow the last of them. */

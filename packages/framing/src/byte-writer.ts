@@ -33,19 +33,22 @@ export class ByteWriter {
 
   u8(value: number): this {
     this.#checkRange(value, U8_MAX);
-    this.#view.setUint8(this.#grow(1), value);
+    const at = this.#grow(1);
+    this.#view.setUint8(at, value);
     return this;
   }
 
   u16(value: number): this {
     this.#checkRange(value, U16_MAX);
-    this.#view.setUint16(this.#grow(2), value, true);
+    const at = this.#grow(2);
+    this.#view.setUint16(at, value, true);
     return this;
   }
 
   u32(value: number): this {
     this.#checkRange(value, U32_MAX);
-    this.#view.setUint32(this.#grow(4), value, true);
+    const at = this.#grow(4);
+    this.#view.setUint32(at, value, true);
     return this;
   }
 
@@ -54,7 +57,8 @@ export class ByteWriter {
     if (typeof value === "number") this.#checkRange(value, Number.MAX_SAFE_INTEGER);
     const wide = BigInt(value);
     if (wide < 0n || wide > U64_MASK) throw new WireError("bad_value", this.#length);
-    this.#view.setBigUint64(this.#grow(8), wide, true);
+    const at = this.#grow(8);
+    this.#view.setBigUint64(at, wide, true);
     return this;
   }
 
@@ -64,12 +68,14 @@ export class ByteWriter {
   }
 
   f32(value: number): this {
-    this.#view.setFloat32(this.#grow(4), value, true);
+    const at = this.#grow(4);
+    this.#view.setFloat32(at, value, true);
     return this;
   }
 
   f64(value: number): this {
-    this.#view.setFloat64(this.#grow(8), value, true);
+    const at = this.#grow(8);
+    this.#view.setFloat64(at, value, true);
     return this;
   }
 
@@ -149,6 +155,7 @@ export class ByteWriter {
     return encoded;
   }
 
+  /** Makes room and says where it is. Exchanges bytes and view, so it comes before any use of them. */
   #grow(length: number): number {
     const at = this.#length;
     const needed = at + length;
