@@ -1,0 +1,539 @@
+import fc from "fast-check";
+import * as any from "./arbitraries.compliance.ts";
+import { record } from "./arbitraries.compliance.ts";
+import type { CommandName } from "./command.table.ts";
+import * as protocol from "./index.ts";
+import { TransportCode } from "./system/client-record.ts";
+import { OptionScopeCode } from "./system/describe-options.ts";
+import { NodeRoleCode, NodeStatusCode } from "./system/get-cluster-metadata.ts";
+import { SnapshotCompressionCode, SnapshotTypeCode } from "./system/get-snapshot.ts";
+
+/** One codec with a generator of its values; what every codec has to satisfy is in `body-codec.test.ts`. */
+export interface CodecUnderTest {
+  readonly arbitrary: fc.Arbitrary<unknown>;
+  readonly encode: (value: unknown) => Uint8Array;
+  readonly decode: (bytes: Uint8Array) => unknown;
+}
+
+/** The codecs of one command; a part that is missing is an empty body. */
+export interface CommandCodecs {
+  readonly request?: CodecUnderTest;
+  readonly reply?: CodecUnderTest;
+}
+
+function codec<T>(
+  arbitrary: fc.Arbitrary<T>,
+  encode: (value: T) => Uint8Array,
+  decode: (bytes: Uint8Array) => T,
+): CodecUnderTest {
+  return { arbitrary, encode: (value) => encode(value as T), decode };
+}
+
+function keysOf<Name extends string>(names: Readonly<Record<Name, number>>): fc.Arbitrary<Name> {
+  return fc.constantFrom(...(Object.keys(names) as Name[]));
+}
+
+function list<T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T[]> {
+  return fc.array(arbitrary, { maxLength: 4 });
+}
+
+function optional<T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
+  return fc.option(arbitrary, { nil: undefined });
+}
+
+const streamTarget = record({ stream: any.identifier });
+const topicTarget = record({ stream: any.identifier, topic: any.identifier });
+const groupTarget = record({ stream: any.identifier, topic: any.identifier, group: any.identifier });
+const userTarget = record({ user: any.identifier });
+const partitionsChange = record({
+  stream: any.identifier,
+  topic: any.identifier,
+  partitionsCount: any.u32,
+});
+
+const partitionRecord = record({
+  id: any.u32,
+  createdAt: any.counter,
+  segmentsCount: any.u32,
+  currentOffset: any.counter,
+  byteLength: any.counter,
+  messagesCount: any.counter,
+});
+const topicRecord = record({
+  id: any.u32,
+  createdAt: any.counter,
+  partitionsCount: any.u32,
+  messageExpiry: any.u64,
+  compression: fc.constantFrom(1 as const, 2 as const),
+  maxTopicSize: any.u64,
+  byteLength: any.counter,
+  messagesCount: any.counter,
+  name: any.name,
+  explicitOptions: any.options,
+  derivedOptions: any.options,
+});
+const topicDetails = fc
+  .tuple(topicRecord, list(partitionRecord))
+  .map(([topic, partitions]) => ({ ...topic, partitionsCount: partitions.length, partitions }));
+const streamRecord = record({
+  id: any.u32,
+  createdAt: any.counter,
+  topicsCount: any.u32,
+  byteLength: any.counter,
+  messagesCount: any.counter,
+  name: any.name,
+  options: any.options,
+});
+const streamDetails = fc
+  .tuple(streamRecord, list(topicRecord))
+  .map(([stream, topics]) => ({ ...stream, topicsCount: topics.length, topics }));
+const status = fc.constantFrom("active" as const, "inactive" as const);
+const userRecord = record({
+  id: any.u32,
+  createdAt: any.counter,
+  status,
+  username: any.name,
+  options: any.options,
+});
+const userDetails = fc
+  .tuple(userRecord, optional(any.permissions))
+  .map(([user, permissions]) => ({ ...user, permissions }));
+const clientRecord = record({
+  clientId: any.u32,
+  userId: optional(fc.nat({ max: 0xffff_fffe })),
+  transport: keysOf(TransportCode),
+  address: any.text,
+  groupsCount: any.u32,
+});
+const membership = record({ streamId: any.u32, topicId: any.u32, groupId: any.u32 });
+const clientDetails = fc
+  .tuple(clientRecord, list(membership))
+  .map(([client, groups]) => ({ ...client, groupsCount: groups.length, groups }));
+const groupRecord = record({
+  id: any.u32,
+  partitionsCount: any.u32,
+  membersCount: any.u32,
+  name: any.name,
+});
+const groupDetails = fc
+  .tuple(groupRecord, list(record({ id: any.u32, partitions: list(any.u32) })))
+  .map(([group, members]) => ({ ...group, membersCount: members.length, members }));
+
+const loginReply = codec(
+  record({
+    userId: any.u32,
+    session: any.counter,
+    serverProtocolVersion: any.u32,
+    serverVersion: any.name,
+  }),
+  protocol.encodeLoginReply,
+  protocol.decodeLoginReply,
+);
+const versionPrefix = { protocolVersion: any.u32, sdkName: any.name, sdkVersion: any.name };
+const ack = fc.constantFrom("none" as const, "quorum" as const);
+
+/** The metadata in front of a batch and the batch position it implies. */
+const sendMetadata = record({
+  stream: any.identifier,
+  topic: any.identifier,
+  partitioning: any.partitioning,
+  messagesCount: any.u32,
+}).map((metadata) => ({ ...metadata, batchPosition: protocol.encodeSendMetadata(metadata).length }));
+
+const pollReply = record({
+  partitionId: any.u32,
+  currentOffset: any.counter,
+  count: any.u32,
+  batches: fc.uint8Array({ maxLength: 50 }),
+});
+
+/** Head and batches as one body, as a client sees them. */
+function encodePollMessagesReply(reply: protocol.PollMessagesReply): Uint8Array {
+  const body = new Uint8Array(protocol.POLL_REPLY_HEAD_LENGTH + reply.batches.length);
+  body.set(protocol.encodePollReplyHead(reply));
+  body.set(reply.batches, protocol.POLL_REPLY_HEAD_LENGTH);
+  return body;
+}
+
+/** Every command of the protocol and its codecs; `{}` is a command whose bodies are empty, or that is refused. */
+export const ALL_CODECS: Readonly<Record<CommandName, CommandCodecs>> = {
+  Ping: {},
+  LogoutUser: {},
+  LoginUser: {},
+  LoginWithPersonalAccessToken: {},
+  GetStats: {
+    reply: codec(
+      record({
+        processId: any.u32,
+        cpuUsage: any.float,
+        totalCpuUsage: any.float,
+        memoryUsage: any.counter,
+        totalMemory: any.counter,
+        availableMemory: any.counter,
+        runTime: any.counter,
+        startTime: any.counter,
+        readBytes: any.counter,
+        writtenBytes: any.counter,
+        messagesByteLength: any.counter,
+        streamsCount: any.u32,
+        topicsCount: any.u32,
+        partitionsCount: any.u32,
+        segmentsCount: any.u32,
+        messagesCount: any.counter,
+        clientsCount: any.u32,
+        consumerGroupsCount: any.u32,
+        hostname: any.text,
+        osName: any.text,
+        osVersion: any.text,
+        kernelVersion: any.text,
+        serverVersion: any.text,
+        serverVersionNumber: any.u32,
+        cacheMetrics: list(
+          record({
+            streamId: any.u32,
+            topicId: any.u32,
+            partitionId: any.u32,
+            hits: any.counter,
+            misses: any.counter,
+            ratio: any.float,
+          }),
+        ),
+        threadsCount: any.u32,
+        freeDiskSpace: any.counter,
+        totalDiskSpace: any.counter,
+      }),
+      protocol.encodeGetStatsReply,
+      protocol.decodeGetStatsReply,
+    ),
+  },
+  GetSnapshot: {
+    request: codec(
+      record({
+        compression: keysOf(SnapshotCompressionCode),
+        types: list(keysOf(SnapshotTypeCode)),
+      }),
+      protocol.encodeGetSnapshot,
+      protocol.decodeGetSnapshot,
+    ),
+  },
+  GetClusterMetadata: {
+    reply: codec(
+      record({
+        name: any.text,
+        nodes: list(
+          record({
+            name: any.text,
+            ip: any.text,
+            tcpPort: any.u16,
+            quicPort: any.u16,
+            httpPort: any.u16,
+            websocketPort: any.u16,
+            role: keysOf(NodeRoleCode),
+            status: keysOf(NodeStatusCode),
+          }),
+        ),
+      }),
+      protocol.encodeGetClusterMetadataReply,
+      protocol.decodeGetClusterMetadataReply,
+    ),
+  },
+  DescribeOptions: {
+    request: codec(
+      record({ scope: keysOf(OptionScopeCode) }),
+      protocol.encodeDescribeOptions,
+      protocol.decodeDescribeOptions,
+    ),
+    reply: codec(
+      list(
+        record({
+          key: any.name,
+          defaultValue: record({ kind: any.u8, bytes: any.bytes8 }),
+          description: any.text,
+        }),
+      ),
+      protocol.encodeDescribeOptionsReply,
+      (payload) => [...protocol.decodeDescribeOptionsReply(payload)],
+    ),
+  },
+  GetMe: { reply: codec(clientDetails, protocol.encodeGetMeReply, protocol.decodeGetMeReply) },
+  GetClient: {
+    request: codec(record({ clientId: any.u32 }), protocol.encodeGetClient, protocol.decodeGetClient),
+    reply: codec(optional(clientDetails), protocol.encodeGetClientReply, protocol.decodeGetClientReply),
+  },
+  GetClients: {
+    reply: codec(list(clientRecord), protocol.encodeGetClientsReply, protocol.decodeGetClientsReply),
+  },
+  GetUser: {
+    request: codec(userTarget, protocol.encodeGetUser, protocol.decodeGetUser),
+    reply: codec(optional(userDetails), protocol.encodeGetUserReply, protocol.decodeGetUserReply),
+  },
+  GetUsers: { reply: codec(list(userRecord), protocol.encodeGetUsersReply, protocol.decodeGetUsersReply) },
+  CreateUser: {
+    request: codec(
+      record({
+        username: any.name,
+        password: any.text,
+        status,
+        permissions: optional(any.permissions),
+        options: any.options,
+      }),
+      protocol.encodeCreateUser,
+      protocol.decodeCreateUser,
+    ),
+    reply: codec(userDetails, protocol.encodeCreateUserReply, protocol.decodeCreateUserReply),
+  },
+  DeleteUser: { request: codec(userTarget, protocol.encodeDeleteUser, protocol.decodeDeleteUser) },
+  UpdateUser: {
+    request: codec(
+      record({
+        user: any.identifier,
+        username: optional(any.name),
+        status: optional(status),
+        options: any.options,
+      }),
+      protocol.encodeUpdateUser,
+      protocol.decodeUpdateUser,
+    ),
+  },
+  UpdatePermissions: {
+    request: codec(
+      record({ user: any.identifier, permissions: optional(any.permissions) }),
+      protocol.encodeUpdatePermissions,
+      protocol.decodeUpdatePermissions,
+    ),
+  },
+  ChangePassword: {
+    request: codec(
+      record({ user: any.identifier, currentPassword: any.text, newPassword: any.text }),
+      protocol.encodeChangePassword,
+      protocol.decodeChangePassword,
+    ),
+  },
+  LoginRegister: {
+    request: codec(
+      record({ ...versionPrefix, username: any.name, password: any.text, context: any.text }),
+      protocol.encodeLoginRegister,
+      protocol.decodeLoginRegister,
+    ),
+    reply: loginReply,
+  },
+  LoginRegisterWithPat: {
+    request: codec(
+      record({ ...versionPrefix, token: any.text, context: any.text }),
+      protocol.encodeLoginRegisterWithPat,
+      protocol.decodeLoginRegisterWithPat,
+    ),
+    reply: loginReply,
+  },
+  GetPersonalAccessTokens: {
+    reply: codec(
+      list(record({ name: any.name, expiryAt: any.u64 })),
+      protocol.encodeGetPersonalAccessTokensReply,
+      protocol.decodeGetPersonalAccessTokensReply,
+    ),
+  },
+  CreatePersonalAccessToken: {
+    request: codec(
+      record({ name: any.name, expiryMicros: any.u64 }),
+      protocol.encodeCreatePersonalAccessToken,
+      protocol.decodeCreatePersonalAccessToken,
+    ),
+    reply: codec(
+      any.name,
+      protocol.encodeCreatePersonalAccessTokenReply,
+      protocol.decodeCreatePersonalAccessTokenReply,
+    ),
+  },
+  DeletePersonalAccessToken: {
+    request: codec(
+      record({ name: any.name }),
+      protocol.encodeDeletePersonalAccessToken,
+      protocol.decodeDeletePersonalAccessToken,
+    ),
+  },
+  PollMessages: {
+    request: codec(
+      fc
+        .tuple(any.offsetTarget, any.pollingStrategy, any.u32, fc.boolean())
+        .map(([target, strategy, count, autoCommit]) => ({ ...target, strategy, count, autoCommit })),
+      protocol.encodePollMessages,
+      protocol.decodePollMessages,
+    ),
+    reply: codec(pollReply, encodePollMessagesReply, protocol.decodePollMessagesReply),
+  },
+  SendMessages: {
+    request: codec(sendMetadata, protocol.encodeSendMetadata, protocol.decodeSendMetadata),
+    reply: codec(
+      list(
+        record({
+          streamId: any.u32,
+          topicId: any.u32,
+          partitionId: any.u32,
+          baseOffset: any.counter,
+        }),
+      ),
+      protocol.encodeSendMessagesReply,
+      (payload) => [...protocol.decodeSendMessagesReply(payload)],
+    ),
+  },
+  FlushUnsavedBuffer: {
+    request: codec(
+      record({
+        stream: any.identifier,
+        topic: any.identifier,
+        partitionId: any.u32,
+        fsync: fc.boolean(),
+      }),
+      protocol.encodeFlushUnsavedBuffer,
+      protocol.decodeFlushUnsavedBuffer,
+    ),
+  },
+  GetConsumerOffset: {
+    request: codec(any.offsetTarget, protocol.encodeGetConsumerOffset, protocol.decodeGetConsumerOffset),
+    reply: codec(
+      optional(record({ partitionId: any.u32, currentOffset: any.counter, storedOffset: any.counter })),
+      protocol.encodeGetConsumerOffsetReply,
+      protocol.decodeGetConsumerOffsetReply,
+    ),
+  },
+  StoreConsumerOffset: {
+    request: codec(
+      fc.tuple(any.offsetTarget, any.u64, ack).map(([target, offset, acked]) => {
+        return { ...target, offset, ack: acked };
+      }),
+      protocol.encodeStoreConsumerOffset,
+      protocol.decodeStoreConsumerOffset,
+    ),
+  },
+  DeleteConsumerOffset: {
+    request: codec(
+      fc.tuple(any.offsetTarget, ack).map(([target, acked]) => ({ ...target, ack: acked })),
+      protocol.encodeDeleteConsumerOffset,
+      protocol.decodeDeleteConsumerOffset,
+    ),
+  },
+  GetStream: {
+    request: codec(streamTarget, protocol.encodeGetStream, protocol.decodeGetStream),
+    reply: codec(optional(streamDetails), protocol.encodeGetStreamReply, protocol.decodeGetStreamReply),
+  },
+  GetStreams: {
+    reply: codec(list(streamRecord), protocol.encodeGetStreamsReply, protocol.decodeGetStreamsReply),
+  },
+  CreateStream: {
+    request: codec(
+      record({ name: any.name, options: any.options }),
+      protocol.encodeCreateStream,
+      protocol.decodeCreateStream,
+    ),
+    reply: codec(streamDetails, protocol.encodeCreateStreamReply, protocol.decodeCreateStreamReply),
+  },
+  DeleteStream: { request: codec(streamTarget, protocol.encodeDeleteStream, protocol.decodeDeleteStream) },
+  UpdateStream: {
+    request: codec(
+      record({ stream: any.identifier, name: any.name, options: any.options }),
+      protocol.encodeUpdateStream,
+      protocol.decodeUpdateStream,
+    ),
+  },
+  PurgeStream: { request: codec(streamTarget, protocol.encodePurgeStream, protocol.decodePurgeStream) },
+  GetTopic: {
+    request: codec(topicTarget, protocol.encodeGetTopic, protocol.decodeGetTopic),
+    reply: codec(optional(topicDetails), protocol.encodeGetTopicReply, protocol.decodeGetTopicReply),
+  },
+  GetTopics: {
+    request: codec(streamTarget, protocol.encodeGetTopics, protocol.decodeGetTopics),
+    reply: codec(list(topicRecord), protocol.encodeGetTopicsReply, (payload) => [
+      ...protocol.decodeGetTopicsReply(payload),
+    ]),
+  },
+  CreateTopic: {
+    request: codec(
+      record({
+        stream: any.identifier,
+        partitionsCount: any.u32,
+        name: any.name,
+        options: any.options,
+      }),
+      protocol.encodeCreateTopic,
+      protocol.decodeCreateTopic,
+    ),
+    reply: codec(topicDetails, protocol.encodeCreateTopicReply, protocol.decodeCreateTopicReply),
+  },
+  DeleteTopic: { request: codec(topicTarget, protocol.encodeDeleteTopic, protocol.decodeDeleteTopic) },
+  UpdateTopic: {
+    request: codec(
+      record({
+        stream: any.identifier,
+        topic: any.identifier,
+        name: any.name,
+        options: any.options,
+      }),
+      protocol.encodeUpdateTopic,
+      protocol.decodeUpdateTopic,
+    ),
+  },
+  PurgeTopic: { request: codec(topicTarget, protocol.encodePurgeTopic, protocol.decodePurgeTopic) },
+  CreatePartitions: {
+    request: codec(partitionsChange, protocol.encodeCreatePartitions, protocol.decodeCreatePartitions),
+  },
+  DeletePartitions: {
+    request: codec(partitionsChange, protocol.encodeDeletePartitions, protocol.decodeDeletePartitions),
+  },
+  DeleteSegments: {
+    request: codec(
+      record({
+        stream: any.identifier,
+        topic: any.identifier,
+        partitionId: any.u32,
+        segmentsCount: any.u32,
+      }),
+      protocol.encodeDeleteSegments,
+      protocol.decodeDeleteSegments,
+    ),
+  },
+  GetConsumerGroup: {
+    request: codec(groupTarget, protocol.encodeGetConsumerGroup, protocol.decodeGetConsumerGroup),
+    reply: codec(
+      optional(groupDetails),
+      protocol.encodeGetConsumerGroupReply,
+      protocol.decodeGetConsumerGroupReply,
+    ),
+  },
+  GetConsumerGroups: {
+    request: codec(topicTarget, protocol.encodeGetConsumerGroups, protocol.decodeGetConsumerGroups),
+    reply: codec(
+      list(groupRecord),
+      protocol.encodeGetConsumerGroupsReply,
+      protocol.decodeGetConsumerGroupsReply,
+    ),
+  },
+  CreateConsumerGroup: {
+    request: codec(
+      record({ stream: any.identifier, topic: any.identifier, name: any.name }),
+      protocol.encodeCreateConsumerGroup,
+      protocol.decodeCreateConsumerGroup,
+    ),
+    reply: codec(
+      groupDetails,
+      protocol.encodeCreateConsumerGroupReply,
+      protocol.decodeCreateConsumerGroupReply,
+    ),
+  },
+  DeleteConsumerGroup: {
+    request: codec(groupTarget, protocol.encodeDeleteConsumerGroup, protocol.decodeDeleteConsumerGroup),
+  },
+  JoinConsumerGroup: {
+    request: codec(groupTarget, protocol.encodeJoinConsumerGroup, protocol.decodeJoinConsumerGroup),
+  },
+  LeaveConsumerGroup: {
+    request: codec(groupTarget, protocol.encodeLeaveConsumerGroup, protocol.decodeLeaveConsumerGroup),
+  },
+  SyncConsumerGroup: {
+    request: codec(groupTarget, protocol.encodeSyncConsumerGroup, protocol.decodeSyncConsumerGroup),
+    reply: codec(
+      optional(record({ generation: any.counter, partitions: list(any.u32) })),
+      protocol.encodeSyncConsumerGroupReply,
+      protocol.decodeSyncConsumerGroupReply,
+    ),
+  },
+};
