@@ -3,7 +3,27 @@ import * as any from "./arbitraries.compliance.ts";
 import { record } from "./arbitraries.compliance.ts";
 import type { CommandName } from "./command.table.ts";
 import * as protocol from "./index.ts";
-import { TransportCode } from "./system/client-record.ts";
+import {
+  clientDetails,
+  clientRecord,
+  groupDetails,
+  groupRecord,
+  groupTarget,
+  keysOf,
+  list,
+  optional,
+  partitionsChange,
+  status,
+  streamDetails,
+  streamRecord,
+  streamTarget,
+  topicDetails,
+  topicRecord,
+  topicTarget,
+  userDetails,
+  userRecord,
+  userTarget,
+} from "./record-arbitraries.compliance.ts";
 import { OptionScopeCode } from "./system/describe-options.ts";
 import { NodeRoleCode, NodeStatusCode } from "./system/get-cluster-metadata.ts";
 import { SnapshotCompressionCode, SnapshotTypeCode } from "./system/get-snapshot.ts";
@@ -28,96 +48,6 @@ function codec<T>(
 ): CodecUnderTest {
   return { arbitrary, encode: (value) => encode(value as T), decode };
 }
-
-function keysOf<Name extends string>(names: Readonly<Record<Name, number>>): fc.Arbitrary<Name> {
-  return fc.constantFrom(...(Object.keys(names) as Name[]));
-}
-
-function list<T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T[]> {
-  return fc.array(arbitrary, { maxLength: 4 });
-}
-
-function optional<T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
-  return fc.option(arbitrary, { nil: undefined });
-}
-
-const streamTarget = record({ stream: any.identifier });
-const topicTarget = record({ stream: any.identifier, topic: any.identifier });
-const groupTarget = record({ stream: any.identifier, topic: any.identifier, group: any.identifier });
-const userTarget = record({ user: any.identifier });
-const partitionsChange = record({
-  stream: any.identifier,
-  topic: any.identifier,
-  partitionsCount: any.u32,
-});
-
-const partitionRecord = record({
-  id: any.u32,
-  createdAt: any.counter,
-  segmentsCount: any.u32,
-  currentOffset: any.counter,
-  byteLength: any.counter,
-  messagesCount: any.counter,
-});
-const topicRecord = record({
-  id: any.u32,
-  createdAt: any.counter,
-  partitionsCount: any.u32,
-  messageExpiry: any.u64,
-  compression: fc.constantFrom(1 as const, 2 as const),
-  maxTopicSize: any.u64,
-  byteLength: any.counter,
-  messagesCount: any.counter,
-  name: any.name,
-  explicitOptions: any.options,
-  derivedOptions: any.options,
-});
-const topicDetails = fc
-  .tuple(topicRecord, list(partitionRecord))
-  .map(([topic, partitions]) => ({ ...topic, partitionsCount: partitions.length, partitions }));
-const streamRecord = record({
-  id: any.u32,
-  createdAt: any.counter,
-  topicsCount: any.u32,
-  byteLength: any.counter,
-  messagesCount: any.counter,
-  name: any.name,
-  options: any.options,
-});
-const streamDetails = fc
-  .tuple(streamRecord, list(topicRecord))
-  .map(([stream, topics]) => ({ ...stream, topicsCount: topics.length, topics }));
-const status = fc.constantFrom("active" as const, "inactive" as const);
-const userRecord = record({
-  id: any.u32,
-  createdAt: any.counter,
-  status,
-  username: any.name,
-  options: any.options,
-});
-const userDetails = fc
-  .tuple(userRecord, optional(any.permissions))
-  .map(([user, permissions]) => ({ ...user, permissions }));
-const clientRecord = record({
-  clientId: any.u32,
-  userId: optional(fc.nat({ max: 0xffff_fffe })),
-  transport: keysOf(TransportCode),
-  address: any.text,
-  groupsCount: any.u32,
-});
-const membership = record({ streamId: any.u32, topicId: any.u32, groupId: any.u32 });
-const clientDetails = fc
-  .tuple(clientRecord, list(membership))
-  .map(([client, groups]) => ({ ...client, groupsCount: groups.length, groups }));
-const groupRecord = record({
-  id: any.u32,
-  partitionsCount: any.u32,
-  membersCount: any.u32,
-  name: any.name,
-});
-const groupDetails = fc
-  .tuple(groupRecord, list(record({ id: any.u32, partitions: list(any.u32) })))
-  .map(([group, members]) => ({ ...group, membersCount: members.length, members }));
 
 const loginReply = codec(
   record({

@@ -2,6 +2,7 @@ import { CodedError, ErrorCode } from "@millrace/errors";
 import {
   type ByteReader,
   type ByteWriter,
+  FIELD_LENGTH_MAX,
   FieldKind,
   readTypedField,
   type TypedField,
@@ -82,14 +83,12 @@ function readUniqueKey(reader: ByteReader, keys: Set<string>): string {
   const position = reader.position;
   if (reader.u8() !== FieldKind.string) throw new WireError("unknown_kind", position);
   const length = reader.u32();
-  if (length < 1 || length > KEY_LENGTH_MAX) throw new WireError("bad_length", position + 1);
+  if (length < 1 || length > FIELD_LENGTH_MAX) throw new WireError("bad_length", position + 1);
   const key = reader.utf8(length);
   if (keys.has(key)) throw new WireError("bad_value", position);
   keys.add(key);
   return key;
 }
-
-const KEY_LENGTH_MAX = 255;
 
 function checkCount(count: number): void {
   if (count <= OPTIONS_COUNT_MAX) return;

@@ -1,0 +1,98 @@
+import fc from "fast-check";
+import * as any from "./arbitraries.compliance.ts";
+import { record } from "./arbitraries.compliance.ts";
+import { TransportCode } from "./system/client-record.ts";
+
+/** One of the names of a table of bytes. */
+export function keysOf<Name extends string>(names: Readonly<Record<Name, number>>): fc.Arbitrary<Name> {
+  return fc.constantFrom(...(Object.keys(names) as Name[]));
+}
+
+/** A few of them. */
+export function list<T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T[]> {
+  return fc.array(arbitrary, { maxLength: 4 });
+}
+
+/** One of them or undefined. */
+export function optional<T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
+  return fc.option(arbitrary, { nil: undefined });
+}
+
+/** Generators of the records that replies share and of the targets that requests share. */
+export const streamTarget = record({ stream: any.identifier });
+export const topicTarget = record({ stream: any.identifier, topic: any.identifier });
+export const groupTarget = record({ stream: any.identifier, topic: any.identifier, group: any.identifier });
+export const userTarget = record({ user: any.identifier });
+export const partitionsChange = record({
+  stream: any.identifier,
+  topic: any.identifier,
+  partitionsCount: any.u32,
+});
+
+const partitionRecord = record({
+  id: any.u32,
+  createdAt: any.counter,
+  segmentsCount: any.u32,
+  currentOffset: any.counter,
+  byteLength: any.counter,
+  messagesCount: any.counter,
+});
+export const topicRecord = record({
+  id: any.u32,
+  createdAt: any.counter,
+  partitionsCount: any.u32,
+  messageExpiry: any.u64,
+  compression: fc.constantFrom(1 as const, 2 as const),
+  maxTopicSize: any.u64,
+  byteLength: any.counter,
+  messagesCount: any.counter,
+  name: any.name,
+  explicitOptions: any.options,
+  derivedOptions: any.options,
+});
+export const topicDetails = fc
+  .tuple(topicRecord, list(partitionRecord))
+  .map(([topic, partitions]) => ({ ...topic, partitionsCount: partitions.length, partitions }));
+export const streamRecord = record({
+  id: any.u32,
+  createdAt: any.counter,
+  topicsCount: any.u32,
+  byteLength: any.counter,
+  messagesCount: any.counter,
+  name: any.name,
+  options: any.options,
+});
+export const streamDetails = fc
+  .tuple(streamRecord, list(topicRecord))
+  .map(([stream, topics]) => ({ ...stream, topicsCount: topics.length, topics }));
+export const status = fc.constantFrom("active" as const, "inactive" as const);
+export const userRecord = record({
+  id: any.u32,
+  createdAt: any.counter,
+  status,
+  username: any.name,
+  options: any.options,
+});
+export const userDetails = fc
+  .tuple(userRecord, optional(any.permissions))
+  .map(([user, permissions]) => ({ ...user, permissions }));
+export const clientRecord = record({
+  clientId: any.u32,
+  userId: optional(fc.nat({ max: 0xffff_fffe })),
+  transport: keysOf(TransportCode),
+  address: any.text,
+  groupsCount: any.u32,
+});
+const membership = record({ streamId: any.u32, topicId: any.u32, groupId: any.u32 });
+export const clientDetails = fc
+  .tuple(clientRecord, list(membership))
+  .map(([client, groups]) => ({ ...client, groupsCount: groups.length, groups }));
+export const groupRecord = record({
+  id: any.u32,
+  partitionsCount: any.u32,
+  membersCount: any.u32,
+  name: any.name,
+});
+export const groupDetails = fc
+  .tuple(groupRecord, list(record({ id: any.u32, partitions: list(any.u32) })))
+  .map(([group, members]) => ({ ...group, membersCount: members.length, members }));
