@@ -1,1 +1,61 @@
-export {};
+/**
+ * The Millrace client: catalog calls, producer and consumer for Millrace and Apache Iggy 0.9.0 servers.
+ *
+ * ```ts
+ * import { MillraceClient } from "@millrace/client";
+ *
+ * const client = await MillraceClient.connect("iggy://iggy:iggy@127.0.0.1:8090");
+ * await client.createStream("shop");
+ * await client.createTopic("shop", { name: "orders", partitionsCount: 3 });
+ *
+ * const producer = client.producer({ stream: "shop", topic: "orders" });
+ * await producer.send({ payload: { json: { item: "tea" } }, key: "customer-7" });
+ *
+ * for await (const message of client.consumer({ stream: "shop", topic: "orders", consumer: "billing" })) {
+ *   message.json(); // { item: "tea" }
+ *   break;
+ * }
+ * await client.close();
+ * ```
+ *
+ * @packageDocumentation
+ */
+export { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
+export type { FieldKindName, FieldValue, TypedField, TypedFieldPair } from "@millrace/framing";
+export {
+  type ClientDetails,
+  type ClientRecord,
+  type ClusterMetadata,
+  type ClusterNode,
+  type GroupMembership,
+  type Identifier,
+  type OptionScope,
+  U64_MAX,
+} from "@millrace/protocol";
+export type { Partition, Stream, StreamDetails, Topic, TopicDetails } from "./admin/catalog-shapes.ts";
+export type { OffsetPlace, StoredOffset } from "./admin/offset-calls.ts";
+export type { OptionValues, RawOptionValue } from "./admin/option-values.ts";
+export type { CacheMetrics, Stats } from "./admin/stats.ts";
+export type { Name, StreamOptions } from "./admin/stream-calls.ts";
+export type { KnownOption } from "./admin/system-calls.ts";
+export type { NewTopic, TopicUpdate } from "./admin/topic-calls.ts";
+export type { Durability, TopicOptions } from "./admin/topic-options.ts";
+export type { ClientOptions, ReconnectOptions } from "./client-options.ts";
+export type { ClientPlatform, ConnectRequest, Scope } from "./client-platform.ts";
+export type { ClientEvent, ClientEventFacts, ClientEventListener } from "./connection/client-events.ts";
+export { parseConnectionString } from "./connection-string.ts";
+export type {
+  CommitMode,
+  Consumer,
+  ConsumerOptions,
+  MessageHandler,
+  OnHandlerError,
+} from "./consumer/consumer.ts";
+export type { Message, MessageKey, Payload } from "./messages/message.ts";
+export type { HeaderValue, MessageHeaders, TypedValue } from "./messages/message-headers.ts";
+export type { PartitionChoice } from "./messages/partition-choice.ts";
+export type { PolledMessages, PollRequest, PollStart } from "./messages/poll.ts";
+export type { ReceivedMessage } from "./messages/received-message.ts";
+export { MillraceClient, type SendConfirmation, type SendRequest } from "./millrace-client.ts";
+export type { Producer, ProducerOptions } from "./producer/producer.ts";
+export type { Ack, AckRange } from "./producer/send-record.ts";

@@ -1,0 +1,111 @@
+import {
+  decodeCreateTopicReply,
+  decodeGetTopicReply,
+  decodeGetTopicsReply,
+  encodeCreatePartitions,
+  encodeCreateTopic,
+  encodeDeletePartitions,
+  encodeDeleteSegments,
+  encodeDeleteTopic,
+  encodeGetTopic,
+  encodeGetTopics,
+  encodePurgeTopic,
+  encodeUpdateTopic,
+  type TopicTarget,
+  toIdentifier,
+} from "@millrace/protocol";
+import { nothing } from "../connection/requester.ts";
+import { type Topic, type TopicDetails, topicDetailsOf, topicOf } from "./catalog-shapes.ts";
+import { type Name, StreamCalls } from "./stream-calls.ts";
+import { type TopicOptions, topicOptionEntries } from "./topic-options.ts";
+
+/** A topic to create. */
+export interface NewTopic extends TopicOptions {
+  readonly name: string;
+  /** 0 to 1000; default 1. */
+  readonly partitionsCount?: number;
+}
+
+/** What changes about a topic; options that are left out stay. */
+export interface TopicUpdate extends TopicOptions {
+  readonly name: string;
+}
+
+function target(stream: Name, topic: Name): TopicTarget {
+  return { stream: toIdentifier(stream), topic: toIdentifier(topic) };
+}
+
+/** Calls about topics, partitions and segments. */
+export class TopicCalls extends StreamCalls {
+  /** Creates a topic. Throws StreamIdNotFound, TopicNameAlreadyExists, UnsupportedOptionKey, InvalidOptionValue. */
+  createTopic(stream: Name, topic: NewTopic): Promise<TopicDetails> {
+    return this.request({
+      command: "CreateTopic",
+      body: encodeCreateTopic({
+        stream: toIdentifier(stream),
+        partitionsCount: topic.partitionsCount ?? 1,
+        name: topic.name,
+        options: topicOptionEntries(topic),
+      }),
+      decode: (payload) => topicDetailsOf(decodeCreateTopicReply(payload)),
+    });
+  }
+
+  /** One topic with its partitions, or undefined when stream or topic do not exist. */
+  getTopic(stream: Name, topic: Name): Promise<TopicDetails | undefined> {
+    return this.request({
+      command: "GetTopic",
+      body: encodeGetTopic(target(stream, topic)),
+      decode: (payload) => {
+        const record = decodeGetTopicReply(payload);
+        return record === undefined ? undefined : topicDetailsOf(record);
+      },
+    });
+  }
+
+  /** The topics of a stream, sorted by id; none when the stream does not exist. */
+  getTopics(stream: Name): Promise<readonly Topic[]> {
+    return this.request({
+      command: "GetTopics",
+      body: encodeGetTopics({ stream: toIdentifier(stream) }),
+      decode: (payload) => decodeGetTopicsReply(payload).map(topicOf),
+    });
+  }
+
+  /** Changes name and options. Throws TopicIdNotFound, TopicNameAlreadyExists, UnsupportedOptionKey. */
+  updateTopic(stream: Name, topic: Name, update: TopicUpdate): Promise<void> {
+    const options = topicOptionEntries(update);
+    const body = encodeUpdateTopic({ ...target(stream, topic), name: update.name, options });
+    return this.request({ command: "UpdateTopic", body, decode: nothing });
+  }
+
+  /** Deletes a topic with everything in it. Throws StreamIdNotFound, TopicIdNotFound. */
+  deleteTopic(stream: Name, topic: Name): Promise<void> {
+    const body = encodeDeleteTopic(target(stream, topic));
+    return this.request({ command: "DeleteTopic", body, decode: nothing });
+  }
+
+  /** Removes every message of a topic; partitions stay. Throws StreamIdNotFound, TopicIdNotFound. */
+  purgeTopic(stream: Name, topic: Name): Promise<void> {
+    const body = encodePurgeTopic(target(stream, topic));
+    return this.request({ command: "PurgeTopic", body, decode: nothing });
+  }
+
+  /** Adds 1 to 1000 partitions behind the highest. Keys may lead to other partitions afterwards. */
+  createPartitions(stream: Name, topic: Name, partitionsCount: number): Promise<void> {
+    const body = encodeCreatePartitions({ ...target(stream, topic), partitionsCount });
+    return this.request({ command: "CreatePartitions", body, decode: nothing });
+  }
+
+  /** Removes the 1 to 1000 highest partitions with their messages. */
+  deletePartitions(stream: Name, topic: Name, partitionsCount: number): Promise<void> {
+    const body = encodeDeletePartitions({ ...target(stream, topic), partitionsCount });
+    return this.request({ command: "DeletePartitions", body, decode: nothing });
+  }
+
+  /** Removes the oldest full segments of a partition, at most `segmentsCount`. Nothing to remove is no error. */
+  deleteSegments(stream: Name, topic: Name, partitionId: number, segmentsCount: number): Promise<void> {
+    const body = encodeDeleteSegments({ ...target(stream, topic), partitionId, segmentsCount });
+    return this.request({ command: "DeleteSegments", body, decode: nothing });
+  }
+}

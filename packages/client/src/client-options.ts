@@ -1,0 +1,143 @@
+import { CodedError, ErrorCode } from "@millrace/errors";
+import type { ClientPlatform } from "./client-platform.ts";
+import { parseServerAddress, type ServerAddress } from "./server-address.ts";
+
+/** How a lost connection is made again. Times are milliseconds. */
+export interface ReconnectOptions {
+  /** Attempts in a row before the client gives up and fails what waits. Default: no limit. */
+  readonly retries?: number;
+  /** Wait before the first attempt. Default 250. */
+  readonly intervalMs?: number;
+  /** Each further wait is this many times longer. Default 2. */
+  readonly factor?: number;
+  /** No wait is longer. Default 10 000. */
+  readonly delayMaxMs?: number;
+  /** Share of a wait that chance decides, 0..=1, so that many clients do not return at once. Default 0.3. */
+  readonly jitter?: number;
+}
+
+/** Options of `MillraceClient.connect`. Every field has a default. */
+export interface ClientOptions {
+  /** `host:port` of one server or of several nodes of a cluster. Default `127.0.0.1:8090`. */
+  readonly address?: string | readonly string[];
+  readonly username?: string;
+  readonly password?: string;
+  /** A personal access token, instead of user name and password. */
+  readonly token?: string;
+  /** `false` turns reconnecting off: the first loss ends the client. */
+  readonly reconnect?: ReconnectOptions | false;
+  /** A ping leaves when nothing else did for this long. Default 5000; 0 turns it off. */
+  readonly heartbeatIntervalMs?: number;
+  /** How long one request may take in all, repetitions and reconnecting included. Default 30 000. */
+  readonly requestTimeoutMs?: number;
+  /** How long opening one connection may take. Default 5000. */
+  readonly connectTimeoutMs?: number;
+  /** Requests on the wire at once; the others wait. Default 16. */
+  readonly inFlightMax?: number;
+  /**
+   * Whether a send whose connection died before the answer is sent again with the same identity. Default true: at
+   * least once, in order. With false such a send fails with `OutcomeUnknown`.
+   */
+  readonly retrySends?: boolean;
+  /** Sets TCP_NODELAY. Default true: the client batches by itself. */
+  readonly noDelay?: boolean;
+  /** Memory for outgoing batches in bytes, reserved with the first send. Default 64 MiB. */
+  readonly sendMemoryLength?: number;
+  /** Ends the client and everything it does. */
+  readonly signal?: AbortSignal;
+  /** Replaces clock, chance and connector, for tests and other runtimes. */
+  readonly platform?: ClientPlatform;
+}
+
+/** Who logs in. */
+export type Credentials =
+  | { readonly kind: "password"; readonly username: string; readonly password: string }
+  | { readonly kind: "token"; readonly token: string };
+
+/** Options with every default filled in and checked. */
+export interface ResolvedOptions {
+  readonly addresses: readonly ServerAddress[];
+  readonly credentials: Credentials;
+  readonly reconnect: Required<ReconnectOptions>;
+  readonly heartbeatIntervalMs: number;
+  readonly requestTimeoutMs: number;
+  readonly connectTimeoutMs: number;
+  readonly inFlightMax: number;
+  readonly retrySends: boolean;
+  readonly noDelay: boolean;
+  readonly sendMemoryLength: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+const RECONNECT_DEFAULTS: Required<ReconnectOptions> = {
+  retries: Number.POSITIVE_INFINITY,
+  intervalMs: 250,
+  factor: 2,
+  delayMaxMs: 10_000,
+  jitter: 0.3,
+};
+
+/** 64 MiB: room for one frame of the largest size or for dozens of ordinary batches in flight. */
+const SEND_MEMORY_LENGTH = 67_108_864;
+
+/**
+ * Most requests one connection carries at once. Half the 128 numbers a server remembers per partition, so that what a
+ * lost connection left unanswered is still known when it comes again.
+ */
+const IN_FLIGHT_LIMIT = 64;
+
+/**
+ * Refuses a number outside its bounds.
+ *
+ * @throws CodedError InvalidArgument that names the option and its bounds
+ */
+export function checkedNumber(name: string, value: number, bounds: { min: number; max?: number }): number {
+  const max = bounds.max ?? Number.POSITIVE_INFINITY;
+  if (value >= bounds.min && value <= max) return value;
+  const range = max === Number.POSITIVE_INFINITY ? `at least ${bounds.min}` : `${bounds.min}..=${max}`;
+  throw new CodedError(ErrorCode.InvalidArgument, `${name} is ${value}; it must be ${range}.`);
+}
+
+function resolveReconnect(reconnect: ReconnectOptions | false | undefined): Required<ReconnectOptions> {
+  if (reconnect === false) return { ...RECONNECT_DEFAULTS, retries: 0 };
+  const filled = { ...RECONNECT_DEFAULTS, ...reconnect };
+  checkedNumber("reconnect.retries", filled.retries, { min: 0 });
+  checkedNumber("reconnect.intervalMs", filled.intervalMs, { min: 0 });
+  checkedNumber("reconnect.factor", filled.factor, { min: 1 });
+  checkedNumber("reconnect.delayMaxMs", filled.delayMaxMs, { min: 0 });
+  checkedNumber("reconnect.jitter", filled.jitter, { min: 0, max: 1 });
+  return filled;
+}
+
+function resolveCredentials(options: ClientOptions): Credentials {
+  if (options.token !== undefined) return { kind: "token", token: options.token };
+  if (options.username === undefined || options.password === undefined) {
+    throw new CodedError(ErrorCode.InvalidArgument, "Say who logs in: username and password, or token.");
+  }
+  return { kind: "password", username: options.username, password: options.password };
+}
+
+/**
+ * Fills in defaults and checks bounds.
+ *
+ * @throws CodedError InvalidArgument or InvalidServerAddress, naming the option
+ */
+export function resolveOptions(options: ClientOptions): ResolvedOptions {
+  const addresses = typeof options.address === "string" ? [options.address] : options.address;
+  if (addresses?.length === 0) throw new CodedError(ErrorCode.InvalidArgument, "address is an empty list.");
+  return {
+    addresses: (addresses ?? ["127.0.0.1"]).map(parseServerAddress),
+    credentials: resolveCredentials(options),
+    reconnect: resolveReconnect(options.reconnect),
+    heartbeatIntervalMs: checkedNumber("heartbeatIntervalMs", options.heartbeatIntervalMs ?? 5000, {
+      min: 0,
+    }),
+    requestTimeoutMs: checkedNumber("requestTimeoutMs", options.requestTimeoutMs ?? 30_000, { min: 1 }),
+    connectTimeoutMs: checkedNumber("connectTimeoutMs", options.connectTimeoutMs ?? 5000, { min: 1 }),
+    inFlightMax: checkedNumber("inFlightMax", options.inFlightMax ?? 16, { min: 1, max: IN_FLIGHT_LIMIT }),
+    retrySends: options.retrySends ?? true,
+    noDelay: options.noDelay ?? true,
+    sendMemoryLength: options.sendMemoryLength ?? SEND_MEMORY_LENGTH,
+    signal: options.signal,
+  };
+}

@@ -1,0 +1,108 @@
+import { CodedError, ErrorCode } from "@millrace/errors";
+import type { ClientOptions, ReconnectOptions } from "./client-options.ts";
+
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
+type Draft = Writable<Omit<ClientOptions, "reconnect">> & { reconnect: Writable<ReconnectOptions> };
+
+/** Milliseconds of each unit a duration may be written in. */
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+function refuse(problem: string): never {
+  throw new CodedError(
+    ErrorCode.InvalidConnectionString,
+    `${problem} Write iggy://user:password@host:port?key=value, or millrace:// in its place.`,
+  );
+}
+
+/** `5s`, `250ms`, `1m 30s`: parts of a number and a unit, added up. */
+function durationMs(key: string, text: string): number {
+  const parts = text.trim().split(/\s+/);
+  let sum = 0;
+  for (const part of parts) {
+    const match = /^(\d+)([a-z]+)$/.exec(part);
+    const unitMs = UNIT_MS[match?.[2] ?? ""];
+    if (match === null || unitMs === undefined)
+      return refuse(`${key} is not a duration such as 5s or 250ms.`);
+    sum += Number(match[1]) * unitMs;
+  }
+  return sum;
+}
+
+function refuseTls(key: string): never {
+  throw new CodedError(
+    ErrorCode.FeatureUnavailable,
+    `${key} is not available in this client yet; connect without TLS over a network you trust.`,
+  );
+}
+
+/** What each option of a connection string changes. An option of Iggy's that changes nothing here is accepted. */
+const SETTERS: Readonly<Record<string, (draft: Draft, value: string) => void>> = {
+  tls: (_, value) => void (value === "true" && refuseTls("tls")),
+  tls_domain: () => refuseTls("tls_domain"),
+  tls_ca_file: () => refuseTls("tls_ca_file"),
+  reconnection_retries: (draft, value) => {
+    if (value === "unlimited") draft.reconnect.retries = Number.POSITIVE_INFINITY;
+    else if (/^\d+$/.test(value)) draft.reconnect.retries = Number(value);
+    else refuse("reconnection_retries is neither a number nor unlimited.");
+  },
+  reconnection_interval: (draft, value) => {
+    draft.reconnect.intervalMs = durationMs("reconnection_interval", value);
+  },
+  // Iggy waits this long after a loss before it tries at all; here the back-off with jitter does that work.
+  reestablish_after: (_, value) => void durationMs("reestablish_after", value),
+  heartbeat_interval: (draft, value) => {
+    draft.heartbeatIntervalMs = durationMs("heartbeat_interval", value);
+  },
+  nodelay: (draft, value) => {
+    draft.noDelay = value === "true";
+  },
+};
+
+function applyOptions(draft: Draft, query: string): void {
+  for (const pair of query.split("&")) {
+    if (pair === "") continue;
+    const at = pair.indexOf("=");
+    const key = at < 0 ? pair : pair.slice(0, at);
+    const apply = Object.hasOwn(SETTERS, key) ? SETTERS[key] : undefined;
+    if (apply === undefined || at < 0) refuse(`The option ${key} is not known.`);
+    else apply(draft, pair.slice(at + 1));
+  }
+}
+
+function applyCredentials(draft: Draft, text: string): void {
+  const at = text.indexOf(":");
+  if (text === "") refuse("User name and password, or a token, are missing.");
+  if (at < 0) draft.token = text;
+  else {
+    draft.username = text.slice(0, at);
+    draft.password = text.slice(at + 1);
+  }
+}
+
+/**
+ * Reads `iggy://user:password@host:port?key=value` (also `iggy+tcp://`, `millrace://`, `millrace+tcp://`).
+ *
+ * A credential part without a colon is a personal access token. The port is required, nothing is percent-decoded, an
+ * IPv6 literal and an unknown option are refused, and of a repeated option the last counts. Durations read `5s`.
+ * No message of an error repeats the string, for it holds a password.
+ *
+ * @throws CodedError InvalidConnectionString, or FeatureUnavailable for another transport and for TLS
+ */
+export function parseConnectionString(text: string): ClientOptions {
+  const match = /^(?:iggy|millrace)(?:\+([a-z]+))?:\/\/([^?]*)(?:\?(.*))?$/s.exec(text);
+  if (match === null) return refuse("The connection string begins with neither iggy:// nor millrace://.");
+  const [, transport, authority = "", query = ""] = match;
+  if (transport !== undefined && transport !== "tcp") {
+    const message = `The transport ${transport} is not available in this client; use tcp.`;
+    throw new CodedError(ErrorCode.FeatureUnavailable, message);
+  }
+  const at = authority.lastIndexOf("@");
+  if (at < 0) return refuse("The part user:password@ is missing.");
+  const address = authority.slice(at + 1);
+  const port = Number(/^[^:[\]/]+:(\d{1,5})$/.exec(address)?.[1] ?? 0);
+  if (port < 1 || port > 65_535) return refuse("What follows @ is not host:port.");
+  const draft: Draft = { address, reconnect: {} };
+  applyCredentials(draft, authority.slice(0, at));
+  applyOptions(draft, query);
+  return draft;
+}

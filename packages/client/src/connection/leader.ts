@@ -1,0 +1,51 @@
+import type { Clock } from "@millrace/platform";
+import {
+  type ClusterMetadata,
+  CommandCode,
+  decodeGetClusterMetadataReply,
+  Operation,
+} from "@millrace/protocol";
+import { isSameServer, type ServerAddress } from "../server-address.ts";
+import type { Link } from "./link.ts";
+import { ask, sleep } from "./login.ts";
+
+/** How often a cluster without a known leader is asked again, and for how long; the values of official clients. */
+const ASK_AGAIN_MS = 250;
+const ASK_MAX_MS = 5000;
+
+/** What the roster says about where to go. */
+export interface LeaderFacts {
+  readonly nodesCount: number;
+  /** Another address to move to; undefined to stay. */
+  readonly moveTo: ServerAddress | undefined;
+}
+
+async function askRoster(link: Link): Promise<ClusterMetadata | undefined> {
+  const request = {
+    operation: Operation.NonReplicated,
+    code: CommandCode.GetClusterMetadata,
+    body: new Uint8Array(0),
+  };
+  const outcome = await ask(link, request);
+  return outcome.code === 0 ? decodeGetClusterMetadataReply(outcome.payload) : undefined;
+}
+
+/**
+ * Asks a server after login where its cluster's leader is. One node, or an error in place of a roster: stay. Without
+ * a healthy leader it asks again every 250 ms for 5 s, then stays.
+ */
+export async function findLeader(link: Link, clock: Clock, current: ServerAddress): Promise<LeaderFacts> {
+  const giveUpMs = clock.monotonicMs() + ASK_MAX_MS;
+  for (;;) {
+    const roster = await askRoster(link);
+    if (roster === undefined || roster.nodes.length < 2) return { nodesCount: 1, moveTo: undefined };
+    const nodesCount = roster.nodes.length;
+    const leader = roster.nodes.find((node) => node.role === "leader" && node.status === "healthy");
+    if (leader !== undefined) {
+      const address = { host: leader.ip, port: leader.tcpPort };
+      return { nodesCount, moveTo: isSameServer(address, current) ? undefined : address };
+    }
+    if (clock.monotonicMs() >= giveUpMs) return { nodesCount, moveTo: undefined };
+    await sleep(clock, ASK_AGAIN_MS);
+  }
+}

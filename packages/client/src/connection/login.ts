@@ -1,0 +1,111 @@
+import { CodedError, ErrorCode } from "@millrace/errors";
+import { xxh3_64 } from "@millrace/framing";
+import type { Clock } from "@millrace/platform";
+import {
+  CommandCode,
+  decodeBody,
+  decodeLoginReply,
+  encodeLoginRegister,
+  encodeLoginRegisterWithPat,
+  Operation,
+  PROTOCOL_VERSION,
+} from "@millrace/protocol";
+import type { Credentials } from "../client-options.ts";
+import { SDK_NAME, SDK_VERSION } from "../sdk-version.ts";
+import type { Link } from "./link.ts";
+import { errorOfCode, type Outcome } from "./reply-code.ts";
+
+/** Wait before a login that could not commit is sent again. */
+const REPEAT_DELAY_MS = 50;
+
+/** Who the server says is logged in, and what the server is. */
+export interface LoginFacts {
+  readonly userId: number;
+  readonly session: bigint;
+  readonly serverVersion: string;
+}
+
+/** A request outside the queue: during the handshake nothing else is in flight. */
+export interface HandshakeRequest {
+  readonly operation: number;
+  readonly code: number;
+  readonly body: Uint8Array;
+}
+
+/** Sends one request and awaits its outcome; the payload is a copy. Rejects when the link is lost first. */
+export function ask(link: Link, request: HandshakeRequest): Promise<Outcome> {
+  const isLogin = request.operation === Operation.Register;
+  return new Promise((resolve, reject) => {
+    link.transmit({
+      operation: request.operation,
+      code: request.code,
+      // Reads before the first write carry the number that comes next; only Register has number 0.
+      number: isLogin ? 0 : 1,
+      checksum: isLogin ? xxh3_64(request.body) : 0n,
+      body: request.body.length === 0 ? [] : [request.body],
+      bodyLength: request.body.length,
+      onOutcome: ({ code, payload }) => resolve({ code, payload: payload.slice() }),
+      onLost: reject,
+    });
+  });
+}
+
+/** Resolves after `delayMs`. */
+export function sleep(clock: Clock, delayMs: number): Promise<void> {
+  return new Promise((resolve) => void clock.setTimer(delayMs, resolve));
+}
+
+function loginRequest(credentials: Credentials): HandshakeRequest {
+  const prefix = {
+    protocolVersion: PROTOCOL_VERSION,
+    sdkName: SDK_NAME,
+    sdkVersion: SDK_VERSION,
+    context: "",
+  };
+  const body =
+    credentials.kind === "token"
+      ? encodeLoginRegisterWithPat({ ...prefix, token: credentials.token })
+      : encodeLoginRegister({ ...prefix, username: credentials.username, password: credentials.password });
+  return { operation: Operation.Register, code: CommandCode.LoginRegister, body };
+}
+
+/** Runs one step of the handshake and gives the link up when the step takes longer than `timeoutMs`. */
+export async function withDeadline<T>(
+  link: Link,
+  clock: Clock,
+  timeoutMs: number,
+  step: () => Promise<T>,
+): Promise<T> {
+  const timer = clock.setTimer(timeoutMs, () => {
+    const message = `The server did not finish the login within ${timeoutMs} ms.`;
+    link.close(new CodedError(ErrorCode.RequestTimeout, message), true);
+  });
+  try {
+    return await step();
+  } finally {
+    timer.cancel();
+  }
+}
+
+/**
+ * Registers the link's client id with the server and binds the session to the link. While the server answers that it
+ * cannot commit now, the same login goes again every 50 ms, until the link is given up.
+ *
+ * @throws CodedError InvalidCredentials, InvalidPersonalAccessToken, IncompatibleProtocolVersion and what else the
+ *         server answers
+ */
+export async function login(link: Link, clock: Clock, credentials: Credentials): Promise<LoginFacts> {
+  const request = loginRequest(credentials);
+  let outcome = await ask(link, request);
+  while (
+    outcome.code === ErrorCode.TransientNotCommitted ||
+    outcome.code === ErrorCode.TransientNotAccepted
+  ) {
+    await sleep(clock, REPEAT_DELAY_MS);
+    outcome = await ask(link, request);
+  }
+  if (outcome.code !== 0) throw errorOfCode(outcome.code);
+  const reply = decodeBody(decodeLoginReply, outcome.payload);
+  link.bindSession(BigInt(reply.session));
+  return { userId: reply.userId, session: BigInt(reply.session), serverVersion: reply.serverVersion };
+}

@@ -1,0 +1,321 @@
+import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
+import { MESSAGE_LENGTH_MAX } from "@millrace/framing";
+import type { Timer } from "@millrace/platform";
+import { CommandCode, Operation } from "@millrace/protocol";
+import type { ResolvedOptions } from "../client-options.ts";
+import type { ClientPlatform } from "../client-platform.ts";
+import { formatServerAddress, type ServerAddress } from "../server-address.ts";
+import { backOffDelayMs } from "./back-off.ts";
+import { type Call, NO_BYTES } from "./call.ts";
+import { ClientEvents } from "./client-events.ts";
+import { findLeader } from "./leader.ts";
+import { Link, type Transmission } from "./link.ts";
+import { type LoginFacts, login, withDeadline } from "./login.ts";
+import { RequestQueue } from "./request-queue.ts";
+
+/** Most moves from node to node in a row before the client stays where it is; the value of official clients. */
+const REDIRECTS_MAX = 3;
+
+/** Longest time between two looks at deadlines and heartbeat. */
+const TICK_MAX_MS = 500;
+
+/** Errors of a login that may pass by themselves; every other one ends the client. */
+const PASSING: ReadonlySet<number> = new Set<number>([
+  ErrorCode.Disconnected,
+  ErrorCode.CannotEstablishConnection,
+  ErrorCode.TcpError,
+  ErrorCode.ConnectionClosed,
+  ErrorCode.RequestTimeout,
+  ErrorCode.TransientNotAccepted,
+  ErrorCode.TransientNotCommitted,
+  ErrorCode.StaleClient,
+  ErrorCode.ShuttingDown,
+  ErrorCode.TooManyConnections,
+]);
+
+type State = "connecting" | "ready" | "reconnecting" | "ended";
+
+/**
+ * A registered client across connections: one random client id for life, one running request counter, and the work of
+ * keeping a logged-in link under the request queue. Nothing it does on its own ever becomes an unhandled rejection.
+ */
+export class Session {
+  readonly events: ClientEvents;
+  readonly #options: ResolvedOptions;
+  readonly #platform: ClientPlatform;
+  readonly #client: bigint;
+  readonly #queue: RequestQueue;
+  readonly #abort = new AbortController();
+  readonly #onAbort = () => this.#end(abortedError());
+  #state: State = "connecting";
+  #link: Link | undefined;
+  #address: ServerAddress;
+  #facts: LoginFacts | undefined;
+  #nodesCount = 1;
+  #endError: CodedError | undefined;
+  #tickTimer: Timer | undefined;
+  #onIdle: (() => void) | undefined;
+  #wake: (() => void) | undefined;
+
+  private constructor(options: ResolvedOptions, platform: ClientPlatform) {
+    this.#options = options;
+    this.#platform = platform;
+    this.#address = options.addresses[0] as ServerAddress;
+    this.#client = randomId(platform);
+    this.events = new ClientEvents((event, facts) => platform.publish(event, facts));
+    this.#queue = new RequestQueue({
+      clock: platform.clock,
+      inFlightMax: options.inFlightMax,
+      requestTimeoutMs: options.requestTimeoutMs,
+      onNotAccepted: () => this.#leaveRefusingNode(),
+    });
+  }
+
+  /**
+   * Connects and logs in. Fails at once, without back-off, when no address answers: a wrong address shows itself.
+   *
+   * @throws CodedError CannotEstablishConnection that names `host:port`, InvalidCredentials, Aborted and others
+   */
+  static async open(options: ResolvedOptions, platform: ClientPlatform): Promise<Session> {
+    if (options.signal?.aborted === true) throw abortedError();
+    const session = new Session(options, platform);
+    options.signal?.addEventListener("abort", session.#onAbort, { once: true });
+    try {
+      await session.#establish();
+    } catch (error) {
+      session.#end(asCoded(error));
+      throw session.#endError ?? error;
+    }
+    session.#tick();
+    return session;
+  }
+
+  /** Who is logged in; of the latest login. */
+  get facts(): LoginFacts {
+    return this.#facts as LoginFacts;
+  }
+
+  /** Address of the server in use, or of the last one. */
+  get address(): ServerAddress {
+    return this.#address;
+  }
+
+  /** True while there is a logged-in connection. */
+  get isConnected(): boolean {
+    return this.#state === "ready";
+  }
+
+  /** Why the client ended, once it has. */
+  get endError(): CodedError | undefined {
+    return this.#endError;
+  }
+
+  /** Takes one call; see `Call.done` for how it ends. */
+  execute(call: Call): void {
+    if (this.#endError !== undefined) call.done(this.#endError, NO_BYTES);
+    else this.#queue.add(call);
+  }
+
+  /** Lets what was asked for finish while there is a connection, then closes. Repeatable. */
+  async close(): Promise<void> {
+    if (this.#state === "ready" && this.#queue.length > 0) {
+      await new Promise<void>((resolve) => {
+        const before = this.#onIdle;
+        this.#onIdle = () => {
+          before?.();
+          resolve();
+        };
+      });
+    }
+    this.#end(new CodedError(ErrorCode.ClientShutdown, "The client is closed; connect a new one."));
+  }
+
+  async #establish(): Promise<void> {
+    let lastError: unknown;
+    for (const address of this.#candidates()) {
+      try {
+        return this.#adopt(await this.#openLeader(address));
+      } catch (error) {
+        if (this.#endError !== undefined || !isPassing(error)) throw error;
+        lastError = error;
+      }
+    }
+    throw lastError;
+  }
+
+  /** Every known address once, the last good one first. */
+  #candidates(): ServerAddress[] {
+    const others = this.#options.addresses.filter((address) => address !== this.#address);
+    return [this.#address, ...others];
+  }
+
+  async #openLeader(first: ServerAddress): Promise<Link> {
+    let address = first;
+    for (let redirects = 0; ; redirects += 1) {
+      const link = await this.#openLink(address);
+      const { clock } = this.#platform;
+      const leader = await withDeadline(link, clock, this.#options.requestTimeoutMs, () =>
+        findLeader(link, clock, address),
+      );
+      this.#nodesCount = leader.nodesCount;
+      if (leader.moveTo === undefined || redirects === REDIRECTS_MAX) {
+        this.#address = address;
+        return link;
+      }
+      link.close(new CodedError(ErrorCode.Disconnected, "The client moves to the leader."), false);
+      address = leader.moveTo;
+    }
+  }
+
+  async #openLink(address: ServerAddress): Promise<Link> {
+    const { connectTimeoutMs, noDelay, credentials, requestTimeoutMs } = this.#options;
+    const connection = await this.#platform.connect({
+      ...address,
+      timeoutMs: connectTimeoutMs,
+      noDelay,
+      messageLengthMax: MESSAGE_LENGTH_MAX,
+      signal: this.#abort.signal,
+    });
+    const link: Link = new Link(connection, this.#client, {
+      onWritable: () => this.#queue.pump(),
+      onLost: (error, unanswered) => this.#onLost(link, error, unanswered),
+    });
+    if (this.#endError !== undefined) {
+      link.close(this.#endError, true);
+      throw this.#endError;
+    }
+    this.#link = link;
+    const { clock } = this.#platform;
+    this.#facts = await withDeadline(link, clock, requestTimeoutMs, () => login(link, clock, credentials));
+    return link;
+  }
+
+  #adopt(link: Link): void {
+    if (this.#endError !== undefined) throw this.#endError;
+    if (!link.isOpen)
+      throw new CodedError(ErrorCode.Disconnected, "The connection was lost during the login.");
+    this.#state = "ready";
+    link.lastSentMs = this.#platform.clock.monotonicMs();
+    this.events.emit("connected", { address: formatServerAddress(this.#address) });
+    this.#queue.attach(link);
+  }
+
+  #onLost(link: Link, error: CodedError, unanswered: readonly Transmission[]): void {
+    if (this.#link !== link) return;
+    this.#link = undefined;
+    if (this.#state !== "ready") return;
+    this.#state = "reconnecting";
+    this.events.emit("disconnected", { address: formatServerAddress(this.#address), error });
+    this.#queue.detach(unanswered, error);
+    this.#noteIdle();
+    void this.#reconnect(error);
+  }
+
+  /** Never rejects: whatever happens ends in a link or in the end of the session. */
+  async #reconnect(cause: CodedError): Promise<void> {
+    const { reconnect } = this.#options;
+    let lastError = cause;
+    for (let attempt = 1; attempt <= reconnect.retries; attempt += 1) {
+      const delayMs = backOffDelayMs(reconnect, attempt, this.#platform.random.fraction());
+      const address = formatServerAddress(this.#address);
+      this.events.emit("reconnecting", { address, attempt, delayMs });
+      await this.#pause(delayMs);
+      if (this.#endError !== undefined) return;
+      try {
+        return await this.#establish();
+      } catch (error) {
+        lastError = asCoded(error);
+        if (!isPassing(error)) break;
+      }
+    }
+    this.#end(lastError);
+  }
+
+  /** Waits, unless the session ends first. */
+  #pause(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.#platform.clock.setTimer(delayMs, resolve);
+      this.#wake = () => {
+        timer.cancel();
+        resolve();
+      };
+    });
+  }
+
+  #leaveRefusingNode(): boolean {
+    if (this.#nodesCount < 2 || this.#link === undefined) return false;
+    const message = "The node did not accept requests for 2 s; the client looks for the leader.";
+    this.#link.close(new CodedError(ErrorCode.TransientNotAccepted, message), true);
+    return true;
+  }
+
+  #tick(): void {
+    if (this.#endError !== undefined) return;
+    const { requestTimeoutMs, heartbeatIntervalMs } = this.#options;
+    if (this.#queue.expire()) {
+      const message = `The server did not answer within ${requestTimeoutMs} ms; the connection was given up.`;
+      this.#link?.close(new CodedError(ErrorCode.RequestTimeout, message), true);
+    }
+    this.#noteIdle();
+    const idleMs = this.#platform.clock.monotonicMs() - (this.#link?.lastSentMs ?? 0);
+    if (this.#state === "ready" && heartbeatIntervalMs > 0 && idleMs >= heartbeatIntervalMs) this.#ping();
+    const tickMs = Math.min(TICK_MAX_MS, requestTimeoutMs / 20, heartbeatIntervalMs / 4 || TICK_MAX_MS);
+    this.#tickTimer = this.#platform.clock.setTimer(Math.max(1, tickMs), () => this.#tick());
+  }
+
+  #ping(): void {
+    this.#queue.add({
+      kind: "read",
+      operation: Operation.NonReplicated,
+      code: CommandCode.Ping,
+      body: [],
+      repeatAfterLoss: false,
+      // A heartbeat that fails shows as a lost link, which is handled where links are lost.
+      done: () => {},
+    });
+  }
+
+  #noteIdle(): void {
+    if (this.#state === "ready" && this.#queue.length > 0) return;
+    const onIdle = this.#onIdle;
+    this.#onIdle = undefined;
+    onIdle?.();
+  }
+
+  #end(error: CodedError): void {
+    if (this.#endError !== undefined) return;
+    const wasConnected = this.#state === "ready";
+    this.#endError = error;
+    this.#state = "ended";
+    this.#tickTimer?.cancel();
+    this.#wake?.();
+    this.#options.signal?.removeEventListener("abort", this.#onAbort);
+    this.#abort.abort(error);
+    this.#link?.close(error, !isCodedError(error, ErrorCode.ClientShutdown));
+    this.#queue.failAll(error);
+    this.#noteIdle();
+    if (wasConnected)
+      this.events.emit("disconnected", { address: formatServerAddress(this.#address), error });
+  }
+}
+
+function randomId(platform: ClientPlatform): bigint {
+  let id = 0n;
+  for (const byte of platform.random.bytes(16)) id = (id << 8n) | BigInt(byte);
+  return id === 0n ? 1n : id;
+}
+
+function abortedError(): CodedError {
+  return new CodedError(ErrorCode.Aborted, "The abort signal ended the client.");
+}
+
+function isPassing(error: unknown): boolean {
+  return isCodedError(error) && PASSING.has(error.code);
+}
+
+function asCoded(error: unknown): CodedError {
+  if (isCodedError(error)) return error;
+  return new CodedError(ErrorCode.Error, "Connecting failed for a reason of the program's own.", {
+    cause: error,
+  });
+}

@@ -1,0 +1,66 @@
+import { CodedError, ErrorCode } from "@millrace/errors";
+import type { OffsetCalls } from "../admin/offset-calls.ts";
+import { checkedNumber } from "../client-options.ts";
+import type { ClientPlatform } from "../client-platform.ts";
+import type { Session } from "../connection/session.ts";
+import { pollMessages } from "../messages/poll.ts";
+import type { ConsumerOptions, ConsumerParts } from "./consumer.ts";
+import { MessageSource } from "./message-source.ts";
+import { OffsetCommits } from "./offset-commits.ts";
+
+async function listPartitions(options: ConsumerOptions, calls: OffsetCalls): Promise<readonly number[]> {
+  const topic = await calls.getTopic(options.stream, options.topic);
+  if (topic !== undefined) return topic.partitions.map((partition) => partition.id);
+  throw new CodedError(
+    ErrorCode.TopicIdNotFound,
+    "The stream or topic to read does not exist; create it first or check the names.",
+  );
+}
+
+function createSource(
+  options: ConsumerOptions,
+  session: Session,
+  calls: OffsetCalls,
+  platform: ClientPlatform,
+): MessageSource {
+  const { partitions, stream, topic, consumer } = options;
+  const autoCommit = options.commit === "auto";
+  return new MessageSource({
+    clock: platform.clock,
+    startAt: options.startAt ?? "next",
+    countMax: checkedNumber("batchCountMax", options.batchCountMax ?? 1000, { min: 1 }),
+    pollIntervalMs: checkedNumber("pollIntervalMs", options.pollIntervalMs ?? 10, { min: 1 }),
+    // With auto-commit a batch polled ahead would count as read before anybody saw it.
+    pollsAhead: !autoCommit,
+    listPartitions: async () => partitions ?? listPartitions(options, calls),
+    areFixed: partitions !== undefined,
+    poll: async (partitionId, startAt, count) => {
+      const place = { stream, topic, consumer, partitionId };
+      return (await pollMessages(session, { ...place, startAt, count, autoCommit })).messages;
+    },
+    isConnected: () => session.isConnected,
+  });
+}
+
+/**
+ * Builds the parts of a consumer from its options.
+ *
+ * @throws CodedError InvalidArgument for an option outside its bounds
+ */
+export function createConsumerParts(
+  options: ConsumerOptions,
+  session: Session,
+  calls: OffsetCalls,
+  platform: ClientPlatform,
+): Omit<ConsumerParts, "sleep" | "onClosed"> {
+  const { stream, topic, consumer } = options;
+  const commits = new OffsetCommits({
+    clock: platform.clock,
+    intervalMs: checkedNumber("commitIntervalMs", options.commitIntervalMs ?? 1000, { min: 0 }),
+    countMax: checkedNumber("commitCount", options.commitCount ?? 1000, { min: 1 }),
+    store: (partitionId, offset) =>
+      calls.storeConsumerOffset({ stream, topic, consumer, partitionId, offset: BigInt(offset) }),
+    isConnected: () => session.isConnected,
+  });
+  return { source: createSource(options, session, calls, platform), commits, scope: platform.createScope() };
+}

@@ -1,0 +1,282 @@
+import { CodedError, ErrorCode } from "@millrace/errors";
+import type { Name } from "../admin/stream-calls.ts";
+import type { Scope } from "../client-platform.ts";
+import type { PollStart } from "../messages/poll.ts";
+import type { ReceivedMessage } from "../messages/received-message.ts";
+import type { MessageSource } from "./message-source.ts";
+import type { OffsetCommits } from "./offset-commits.ts";
+
+/** When offsets are stored for the consumer. */
+export type CommitMode = "after-handler" | "auto" | "manual";
+
+/** Options of a consumer. */
+export interface ConsumerOptions {
+  readonly stream: Name;
+  readonly topic: Name;
+  /** Under which id or name offsets are stored. */
+  readonly consumer: Name;
+  /** Default: all partitions, also those that appear later. */
+  readonly partitions?: readonly number[];
+  /** Default `"next"`: behind the stored offset. `"last"` begins with the newest message there is. */
+  readonly startAt?: PollStart;
+  /** Most messages of one poll. Default 1000. */
+  readonly batchCountMax?: number;
+  /** First wait when no partition had anything; it doubles up to 16 times that. Default 10. */
+  readonly pollIntervalMs?: number;
+  /**
+   * `"after-handler"` (default): a message counts when its handler settled, or when the loop asks for the next one.
+   * `"auto"`: the server stores with each poll, before a handler ran. `"manual"`: only `commit()` does.
+   */
+  readonly commit?: CommitMode;
+  /** Settled offsets are stored at most this often. Default 1000. */
+  readonly commitIntervalMs?: number;
+  /** Settled messages after which they are stored before that time. Default 1000. */
+  readonly commitCount?: number;
+  /** Stops the consumer; what was settled is still stored. */
+  readonly signal?: AbortSignal;
+}
+
+/** What happens when a handler fails: stop (default), go on and count the message as done, or try it again first. */
+export type OnHandlerError =
+  | "stop"
+  | "skip"
+  | { readonly retry: { readonly attempts: number; readonly delayMs: number } };
+
+/** What a consumer works with; a client hands it over. */
+export interface ConsumerParts {
+  readonly source: MessageSource;
+  readonly commits: OffsetCommits;
+  readonly scope: Scope;
+  readonly sleep: (delayMs: number) => Promise<void>;
+  readonly onClosed: () => void;
+}
+
+/** Works on one message; the next one waits for it. */
+export type MessageHandler = (message: ReceivedMessage) => void | Promise<void>;
+
+/**
+ * Reads messages, each partition in order, as an async iterator or with a handler. At least once: what was not settled
+ * when the consumer stopped comes again next time.
+ */
+export class Consumer implements AsyncIterable<ReceivedMessage> {
+  readonly #parts: ConsumerParts;
+  readonly #mode: CommitMode;
+  readonly #signal: AbortSignal | undefined;
+  readonly #onAbort = () => this.#parts.source.stop();
+  #isUsed = false;
+  #batch: readonly ReceivedMessage[] = [];
+  #index = 0;
+  /** Handed out and not settled. */
+  #delivered: ReceivedMessage | undefined;
+  /** Mode "manual": the highest offset handed out of each partition and not committed. */
+  readonly #handedOut = new Map<number, number>();
+  #running: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: ConsumerOptions, parts: ConsumerParts) {
+    this.#parts = parts;
+    this.#mode = options.commit ?? "after-handler";
+    this.#signal = options.signal;
+    if (this.#signal?.aborted === true) this.#onAbort();
+    this.#signal?.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  /**
+   * Iterates once. Asking for the next message settles the one before; a message left by `break`, `return` or an
+   * exception is not settled and comes again, unless `commit(message)` was called. Leaving the loop closes the
+   * consumer.
+   *
+   * @throws CodedError from the loop: what the server answers, Aborted, a commit that failed
+   */
+  [Symbol.asyncIterator](): AsyncIterator<ReceivedMessage, undefined> {
+    this.#claim();
+    return {
+      next: () => this.#next(),
+      return: async () => {
+        this.#delivered = undefined;
+        await this.close();
+        return { done: true, value: undefined };
+      },
+    };
+  }
+
+  /**
+   * Calls the handler for every message until the consumer is closed.
+   *
+   * @throws what the handler threw, when `onError` is to stop (its message is not settled), and as the iterator
+   */
+  run(handler: MessageHandler, options: { readonly onError?: OnHandlerError } = {}): Promise<void> {
+    try {
+      this.#claim();
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    const running = this.#run(handler, options.onError ?? "stop");
+    // `close()` waits for it and leaves the error to whoever called `run`.
+    this.#running = running.catch(() => {});
+    return running;
+  }
+
+  /**
+   * Stores the offset of `message`, whether it is settled or not; without one, of everything settled so far, which in
+   * mode `"manual"` is everything handed out. Resolves when it is stored.
+   *
+   * @throws CodedError of the server or the connection
+   */
+  commit(message?: ReceivedMessage): Promise<void> {
+    const { commits } = this.#parts;
+    if (message !== undefined) {
+      commits.settle(message.partitionId, message.offsetNumber);
+      if (message === this.#delivered) this.#delivered = undefined;
+    } else if (this.#mode === "manual") {
+      for (const [partitionId, offset] of this.#handedOut) commits.settle(partitionId, offset);
+      this.#handedOut.clear();
+    }
+    return commits.flush();
+  }
+
+  /**
+   * Stops polling, lets a running handler finish, and stores what is settled. Repeatable, and callable from inside a
+   * handler, which is then not waited for: its message is stored after it settled.
+   *
+   * @throws CodedError when the offsets could not be stored
+   */
+  close(): Promise<void> {
+    if (this.#closing === undefined) {
+      this.#closing = this.#close();
+      this.#closing.catch(() => {});
+    }
+    return this.#closing;
+  }
+
+  /** Closes at the end of an `await using` block. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #close(): Promise<void> {
+    const { source, scope, commits } = this.#parts;
+    source.stop();
+    this.#signal?.removeEventListener("abort", this.#onAbort);
+    if (this.#running !== undefined && !scope.isInside()) await this.#running;
+    try {
+      await commits.finish();
+    } finally {
+      this.#parts.onClosed();
+    }
+  }
+
+  #claim(): void {
+    if (this.#isUsed) {
+      throw new CodedError(
+        ErrorCode.InvalidArgument,
+        "A consumer is read once; make a new one to read again.",
+      );
+    }
+    this.#isUsed = true;
+  }
+
+  async #next(): Promise<IteratorResult<ReceivedMessage, undefined>> {
+    this.#settleDelivered();
+    try {
+      const message = this.#take() ?? ((await this.#fill()) ? this.#take() : undefined);
+      if (message !== undefined) return { done: false, value: message };
+    } catch (error) {
+      this.#parts.source.stop();
+      await this.close().catch(() => {});
+      throw error;
+    }
+    await this.#finish();
+    return { done: true, value: undefined };
+  }
+
+  /** Stores the rest; the end by the signal is an error, the end by `close` is not. */
+  async #finish(): Promise<void> {
+    await this.#parts.commits.finish();
+    if (this.#signal?.aborted === true && this.#closing === undefined) {
+      throw new CodedError(ErrorCode.Aborted, "The abort signal ended the consumer.");
+    }
+  }
+
+  #take(): ReceivedMessage | undefined {
+    const error = this.#parts.commits.takeError();
+    if (error !== undefined) throw error;
+    if (this.#parts.source.isStopped) return undefined;
+    const message = this.#batch[this.#index];
+    if (message === undefined) return undefined;
+    this.#index += 1;
+    if (this.#mode === "after-handler") this.#delivered = message;
+    if (this.#mode === "manual") this.#handedOut.set(message.partitionId, message.offsetNumber);
+    return message;
+  }
+
+  /** False when there will be no more. */
+  async #fill(): Promise<boolean> {
+    const batch = await this.#parts.source.nextBatch();
+    this.#batch = batch ?? [];
+    this.#index = 0;
+    return batch !== undefined;
+  }
+
+  #settleDelivered(): void {
+    const delivered = this.#delivered;
+    if (delivered === undefined) return;
+    this.#delivered = undefined;
+    this.#parts.commits.settle(delivered.partitionId, delivered.offsetNumber);
+  }
+
+  async #run(handler: MessageHandler, onError: OnHandlerError): Promise<void> {
+    const { source, scope } = this.#parts;
+    try {
+      do {
+        for (let message = this.#take(); message !== undefined; message = this.#take()) {
+          const current = message;
+          const result = scope.run(() => this.#handle(handler, current, onError));
+          if (result !== undefined) await result;
+          this.#settleDelivered();
+        }
+      } while (await this.#fill());
+    } catch (error) {
+      source.stop();
+      this.#delivered = undefined;
+      await this.#parts.commits.finish().catch(() => {});
+      throw error;
+    }
+    await this.#finish();
+  }
+
+  /** Undefined when a synchronous handler is done, so that it costs no turn of the event loop. */
+  #handle(
+    handler: MessageHandler,
+    message: ReceivedMessage,
+    onError: OnHandlerError,
+  ): Promise<void> | undefined {
+    try {
+      const result = handler(message);
+      if (!(result instanceof Promise)) return undefined;
+      return result.catch((error) => this.#onHandlerError(error, handler, message, onError));
+    } catch (error) {
+      return this.#onHandlerError(error, handler, message, onError);
+    }
+  }
+
+  async #onHandlerError(
+    error: unknown,
+    handler: MessageHandler,
+    message: ReceivedMessage,
+    onError: OnHandlerError,
+  ): Promise<void> {
+    if (onError === "skip") return;
+    if (onError === "stop") throw error;
+    let lastError = error;
+    for (let attempt = 0; attempt < onError.retry.attempts; attempt += 1) {
+      await this.#parts.sleep(onError.retry.delayMs);
+      try {
+        return await handler(message);
+      } catch (failure) {
+        lastError = failure;
+      }
+    }
+    throw lastError;
+  }
+}

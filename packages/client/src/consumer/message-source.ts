@@ -1,0 +1,137 @@
+import { ErrorCode, isCodedError } from "@millrace/errors";
+import type { Clock, Timer } from "@millrace/platform";
+import type { PollStart } from "../messages/poll.ts";
+import type { ReceivedMessage } from "../messages/received-message.ts";
+import { PartitionCursor } from "./partition-cursor.ts";
+
+/** While nothing comes, the wait between rounds doubles up to this many times the first one. */
+const IDLE_FACTOR_MAX = 16;
+
+/** How often a consumer of all partitions looks whether there are new ones. */
+const PARTITIONS_REFRESH_MS = 30_000;
+
+/** Where messages come from. */
+export interface MessageSourceOptions {
+  readonly clock: Clock;
+  readonly startAt: PollStart;
+  readonly countMax: number;
+  readonly pollIntervalMs: number;
+  /** Polls the next batch while the last one is worked on. */
+  readonly pollsAhead: boolean;
+  /** The partitions to read now; asked at the start and, when `areFixed` is false, again from time to time. */
+  readonly listPartitions: () => Promise<readonly number[]>;
+  readonly areFixed: boolean;
+  readonly poll: (
+    partitionId: number,
+    start: PollStart,
+    count: number,
+  ) => Promise<readonly ReceivedMessage[]>;
+  readonly isConnected: () => boolean;
+}
+
+/** What one look brought: messages, an error, or nothing because the source was stopped. */
+type Found = { readonly messages: readonly ReceivedMessage[] } | { readonly error: unknown } | undefined;
+
+/**
+ * Polls partitions in turn, one batch after another. Each partition is in order; an idle round is followed by a wait
+ * that grows. Errors come out where the batch would have, never as an unhandled rejection.
+ */
+export class MessageSource {
+  readonly #options: MessageSourceOptions;
+  #cursors: PartitionCursor[] | undefined;
+  #listedMs = 0;
+  #turn = 0;
+  #emptyCount = 0;
+  #idleDelayMs = 0;
+  #isStopped = false;
+  #ahead: Promise<Found> | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(options: MessageSourceOptions) {
+    this.#options = options;
+  }
+
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  /** The next messages of some partition; undefined once stopped. Throws the errors of polls. */
+  async nextBatch(): Promise<readonly ReceivedMessage[] | undefined> {
+    const looking = this.#ahead ?? this.#look();
+    this.#ahead = undefined;
+    const found = await looking;
+    if (this.#isStopped || found === undefined) return undefined;
+    if ("error" in found) throw found.error;
+    if (this.#options.pollsAhead) this.#ahead = this.#look();
+    return found.messages;
+  }
+
+  /** Ends waits and further polls. What a poll in flight brings is dropped. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#wake?.();
+  }
+
+  /** Never rejects. */
+  async #look(): Promise<Found> {
+    while (!this.#isStopped) {
+      try {
+        const cursors = await this.#currentCursors();
+        const messages = await this.#pollInTurn(cursors);
+        if (messages.length > 0) return { messages };
+        if (this.#emptyCount >= cursors.length) await this.#idle();
+      } catch (error) {
+        // Without a connection a poll that ran out of time is no news: the client is already trying.
+        if (isCodedError(error, ErrorCode.RequestTimeout) && !this.#options.isConnected()) continue;
+        return { error };
+      }
+    }
+    return undefined;
+  }
+
+  async #pollInTurn(cursors: readonly PartitionCursor[]): Promise<readonly ReceivedMessage[]> {
+    const cursor = cursors[this.#turn % cursors.length];
+    if (cursor === undefined) {
+      this.#emptyCount = 0;
+      return [];
+    }
+    const count = cursor.countOf(this.#options.countMax);
+    const messages = await this.#options.poll(cursor.partitionId, cursor.start, count);
+    cursor.advance(messages);
+    this.#turn = (this.#turn + 1) % cursors.length;
+    this.#emptyCount = messages.length > 0 ? 0 : this.#emptyCount + 1;
+    if (messages.length > 0) this.#idleDelayMs = 0;
+    return messages;
+  }
+
+  async #currentCursors(): Promise<readonly PartitionCursor[]> {
+    const { clock, areFixed, listPartitions, startAt } = this.#options;
+    const isFresh = areFixed || clock.monotonicMs() - this.#listedMs < PARTITIONS_REFRESH_MS;
+    if (this.#cursors !== undefined && isFresh) return this.#cursors;
+    const partitionIds = await listPartitions();
+    this.#listedMs = clock.monotonicMs();
+    const known = new Map(this.#cursors?.map((cursor) => [cursor.partitionId, cursor]));
+    // A partition that appears later is read from its beginning, whatever the start of the others was.
+    const start = this.#cursors === undefined || startAt === "next" ? startAt : "first";
+    this.#cursors = partitionIds.map((id) => known.get(id) ?? new PartitionCursor(id, start));
+    return this.#cursors;
+  }
+
+  /** Waits a little, longer each time, until something comes or the source is stopped. */
+  async #idle(): Promise<void> {
+    const { pollIntervalMs, clock } = this.#options;
+    this.#emptyCount = 0;
+    this.#idleDelayMs = Math.min(
+      this.#idleDelayMs === 0 ? pollIntervalMs : this.#idleDelayMs * 2,
+      pollIntervalMs * IDLE_FACTOR_MAX,
+    );
+    if (this.#isStopped) return;
+    await new Promise<void>((resolve) => {
+      const timer: Timer = clock.setTimer(this.#idleDelayMs, resolve);
+      this.#wake = () => {
+        timer.cancel();
+        resolve();
+      };
+    });
+  }
+}

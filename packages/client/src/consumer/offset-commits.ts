@@ -1,0 +1,103 @@
+import { type CodedError, ErrorCode, isCodedError } from "@millrace/errors";
+import type { Clock, Timer } from "@millrace/platform";
+
+/** How offsets are stored. */
+export interface OffsetCommitsOptions {
+  readonly clock: Clock;
+  readonly intervalMs: number;
+  /** Settled messages after which a commit starts before its time. */
+  readonly countMax: number;
+  /** Stores one offset. */
+  readonly store: (partitionId: number, offset: number) => Promise<void>;
+  /** False while the client has no connection: then a failed commit is kept and tried again later. */
+  readonly isConnected: () => boolean;
+}
+
+/**
+ * Offsets of messages that are done with, stored in groups: after an interval, after a count, and on demand. One group
+ * at a time is on its way, so an older offset never overtakes a newer one. Only the highest offset of a partition is
+ * stored.
+ */
+export class OffsetCommits {
+  readonly #options: OffsetCommitsOptions;
+  readonly #settled = new Map<number, number>();
+  #settledCount = 0;
+  #timer: Timer | undefined;
+  #running: Promise<void> | undefined;
+  #error: CodedError | undefined;
+
+  constructor(options: OffsetCommitsOptions) {
+    this.#options = options;
+  }
+
+  /** Notes that a message is done with. */
+  settle(partitionId: number, offset: number): void {
+    this.#settled.set(partitionId, offset);
+    this.#settledCount += 1;
+    if (this.#settledCount >= this.#options.countMax) void this.#commit();
+    else this.#startTimer();
+  }
+
+  /** The error of a commit in the background, once; the offsets it was about are kept. */
+  takeError(): CodedError | undefined {
+    const error = this.#error;
+    this.#error = undefined;
+    return error;
+  }
+
+  /**
+   * Stores everything settled so far and resolves when it is stored.
+   *
+   * @throws CodedError of the server or the connection; the offsets are kept for the next try
+   */
+  async flush(): Promise<void> {
+    await this.#running;
+    await this.#commit();
+    const error = this.takeError();
+    if (error !== undefined) throw error;
+  }
+
+  /** Stores the rest, then stops its timer. A client that is closed already is no error: the messages come again. */
+  async finish(): Promise<void> {
+    try {
+      await this.flush();
+    } catch (error) {
+      if (!isCodedError(error, ErrorCode.ClientShutdown)) throw error;
+    } finally {
+      this.#timer?.cancel();
+      this.#timer = undefined;
+    }
+  }
+
+  #startTimer(): void {
+    this.#timer ??= this.#options.clock.setTimer(this.#options.intervalMs, () => void this.#commit());
+  }
+
+  /** Never rejects; see `takeError`. */
+  #commit(): Promise<void> {
+    this.#running ??= this.#store().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  async #store(): Promise<void> {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    const offsets = [...this.#settled];
+    this.#settled.clear();
+    this.#settledCount = 0;
+    await Promise.all(offsets.map(([partitionId, offset]) => this.#storeOne(partitionId, offset)));
+  }
+
+  async #storeOne(partitionId: number, offset: number): Promise<void> {
+    try {
+      await this.#options.store(partitionId, offset);
+    } catch (error) {
+      if (!this.#settled.has(partitionId)) this.#settled.set(partitionId, offset);
+      const willPass = !this.#options.isConnected() && !isCodedError(error, ErrorCode.ClientShutdown);
+      if (willPass) this.#startTimer();
+      else this.#error ??= error as CodedError;
+    }
+  }
+}

@@ -1,0 +1,178 @@
+import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
+import {
+  BATCH_HEADER_LENGTH,
+  BlockPool,
+  type ChecksumKernel,
+  createChecksumKernel,
+  HEADER_LENGTH,
+  type Lease,
+  MESSAGE_LENGTH_MAX,
+  writeBatch,
+} from "@millrace/framing";
+import {
+  CommandCode,
+  decodeBody,
+  decodeSendMessagesReply,
+  encodeSendMetadata,
+  type Identifier,
+  Operation,
+  type Partitioning,
+  type SendConfirmation,
+} from "@millrace/protocol";
+import type { ClientPlatform } from "../client-platform.ts";
+import type { Lane } from "../connection/call.ts";
+import type { Session } from "../connection/session.ts";
+import type { PreparedMessage } from "./message.ts";
+import { RandomIds } from "./random-ids.ts";
+
+/** Where a message's id stands in its frame. */
+const ID_POSITION = 8;
+
+/** One batch to send. */
+export interface BatchRequest {
+  readonly stream: Identifier;
+  readonly topic: Identifier;
+  readonly partitioning: Partitioning;
+  /** At least one; their payloads are lent until `done`. */
+  readonly messages: readonly PreparedMessage[];
+  readonly lane?: Lane;
+  /** Called once. No confirmations with no error: the server had committed the batch before and forgot where. */
+  readonly done: (error: CodedError | undefined, confirmations: readonly SendConfirmation[]) => void;
+}
+
+/**
+ * Writes batches into the client's own memory, seals them there and sends them. One per client: the memory bounds what
+ * all its producers have in flight. Batches that find no room wait, first come first served.
+ */
+export class BatchSender {
+  readonly #session: Session;
+  readonly #options: { readonly retrySends: boolean; readonly sendMemoryLength: number };
+  readonly #ids: RandomIds;
+  readonly #waiting: BatchRequest[] = [];
+  #memory: { readonly kernel: ChecksumKernel; readonly pool: BlockPool } | undefined;
+
+  constructor(
+    session: Session,
+    platform: ClientPlatform,
+    options: { readonly retrySends: boolean; readonly sendMemoryLength: number },
+  ) {
+    this.#session = session;
+    this.#options = options;
+    this.#ids = new RandomIds(platform.random);
+  }
+
+  /** Leases held now; none when nothing is in flight. */
+  get leasesOut(): number {
+    return this.#memory?.pool.leasesOut ?? 0;
+  }
+
+  /** Sends one batch as soon as there is memory for it. */
+  send(request: BatchRequest): void {
+    this.#waiting.push(request);
+    if (this.#waiting.length === 1) this.#drain();
+  }
+
+  #drain(): void {
+    for (;;) {
+      const request = this.#waiting[0];
+      if (request === undefined) return;
+      const length = batchLengthOfPrepared(request.messages);
+      const tooLong = this.#lengthError(length);
+      const lease = tooLong === undefined ? this.#pool().allocate(length) : undefined;
+      if (tooLong === undefined && lease === undefined) {
+        this.#pool().onAvailable(() => this.#drain());
+        return;
+      }
+      this.#waiting.shift();
+      if (lease === undefined) request.done(tooLong, []);
+      else this.#write(request, lease);
+    }
+  }
+
+  #pool(): BlockPool {
+    return this.#ensureMemory().pool;
+  }
+
+  #ensureMemory() {
+    if (this.#memory === undefined) {
+      const kernel = createChecksumKernel({ memoryLength: this.#options.sendMemoryLength });
+      this.#memory = { kernel, pool: new BlockPool(kernel.memory) };
+    }
+    return this.#memory;
+  }
+
+  #lengthError(length: number): CodedError | undefined {
+    const { pool } = this.#ensureMemory();
+    if (length > pool.blocksTotal * pool.blockLength) {
+      const message = `A batch of ${length} bytes does not fit the client's memory; raise sendMemoryLength.`;
+      return new CodedError(ErrorCode.MemoryExhausted, message, { details: { length } });
+    }
+    if (length + HEADER_LENGTH <= MESSAGE_LENGTH_MAX) return undefined;
+    const message = `A batch of ${length} bytes does not fit one frame; send fewer messages at once.`;
+    return new CodedError(ErrorCode.FrameTooLarge, message, { details: { length } });
+  }
+
+  #write(request: BatchRequest, lease: Lease): void {
+    let batch: Uint8Array;
+    try {
+      batch = lease.bytes.subarray(0, this.#seal(request.messages, lease.position));
+    } catch (error) {
+      lease.release();
+      request.done(asCoded(error), []);
+      return;
+    }
+    const { stream, topic, partitioning, messages, lane, done } = request;
+    const metadata = encodeSendMetadata({ stream, topic, partitioning, messagesCount: messages.length });
+    this.#session.execute({
+      kind: "partition",
+      operation: Operation.SendMessages,
+      code: CommandCode.SendMessages,
+      body: [metadata, batch],
+      repeatAfterLoss: this.#options.retrySends,
+      ...(lane !== undefined && { lane }),
+      done: (error, payload) => {
+        lease.release();
+        answer(error, payload, done);
+      },
+    });
+  }
+
+  #seal(messages: readonly PreparedMessage[], position: number): number {
+    const { kernel } = this.#ensureMemory();
+    const { bytes } = kernel.memory;
+    let originTimestamp = Number.POSITIVE_INFINITY;
+    for (const message of messages) originTimestamp = Math.min(originTimestamp, message.originTimestamp);
+    const length = writeBatch(bytes, position, messages, originTimestamp);
+    let framePosition = position + BATCH_HEADER_LENGTH;
+    for (const message of messages) {
+      if (!message.id) this.#ids.write(bytes, framePosition + ID_POSITION);
+      framePosition += message.frameLength;
+    }
+    kernel.sealBatch(position, length);
+    return length;
+  }
+}
+
+/** Bytes of the batch these messages make. */
+export function batchLengthOfPrepared(messages: readonly PreparedMessage[]): number {
+  let length = BATCH_HEADER_LENGTH;
+  for (const message of messages) length += message.frameLength;
+  return length;
+}
+
+function answer(error: CodedError | undefined, payload: Uint8Array, done: BatchRequest["done"]): void {
+  let failure = error;
+  let confirmations: readonly SendConfirmation[] = [];
+  try {
+    if (failure === undefined) confirmations = decodeBody(decodeSendMessagesReply, payload);
+  } catch (problem) {
+    failure = asCoded(problem);
+  }
+  done(failure, confirmations);
+}
+
+function asCoded(error: unknown): CodedError {
+  return isCodedError(error)
+    ? error
+    : new CodedError(ErrorCode.Error, "A batch could not be written.", { cause: error });
+}

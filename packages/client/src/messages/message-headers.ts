@@ -1,0 +1,87 @@
+import { CodedError, ErrorCode } from "@millrace/errors";
+import {
+  decodeTypedFields,
+  encodeTypedFields,
+  type FieldKindName,
+  type FieldValue,
+  fieldValue,
+  type TypedField,
+  type TypedFieldPair,
+  typedField,
+} from "@millrace/framing";
+import { USER_HEADERS_LENGTH_MAX } from "@millrace/protocol";
+
+/** A header's value with its kind named, for readers in other languages that expect a certain one. */
+export interface TypedValue {
+  readonly kind: FieldKindName;
+  readonly value: FieldValue;
+}
+
+/** A key or value of a header. */
+export type HeaderValue = FieldValue | TypedValue;
+
+/** Headers of a message to send; a `Map` allows keys that are not text. */
+export type MessageHeaders =
+  | Readonly<Record<string, HeaderValue>>
+  | ReadonlyMap<string | TypedValue, HeaderValue>;
+
+const INT32_MAX = 2_147_483_647;
+const INT64_MAX = 0x7fff_ffff_ffff_ffffn;
+const UINT64_MAX = 0xffff_ffff_ffff_ffffn;
+
+/** The kind that brings a value back as what it was: numbers as number, bigints as bigint. */
+function kindOf(value: FieldValue): FieldKindName {
+  if (value instanceof Uint8Array) return "raw";
+  if (typeof value === "string") return "string";
+  if (typeof value === "boolean") return "bool";
+  if (typeof value === "number") {
+    return Number.isInteger(value) && Math.abs(value) <= INT32_MAX && !Object.is(value, -0)
+      ? "int32"
+      : "float64";
+  }
+  if (value >= -INT64_MAX && value <= INT64_MAX) return "int64";
+  if (value < 0n) return "int128";
+  return value <= UINT64_MAX ? "uint64" : "uint128";
+}
+
+function fieldOf(value: HeaderValue): TypedField {
+  if (typeof value === "object" && !(value instanceof Uint8Array)) return typedField(value.kind, value.value);
+  return typedField(kindOf(value), value);
+}
+
+function keyOf(key: string | TypedValue): TypedField {
+  try {
+    return fieldOf(key);
+  } catch (cause) {
+    throw new CodedError(ErrorCode.InvalidHeaderKey, "The key of a header is 1 to 255 bytes.", { cause });
+  }
+}
+
+/**
+ * Bytes of a message's headers. Undefined for none.
+ *
+ * Whole numbers within 32 bits become int32, other numbers float64, bigints the shortest of int64, uint64, int128,
+ * uint128 that holds them, so that each comes back as what it was.
+ *
+ * @throws CodedError InvalidHeaderKey, InvalidHeaderValue, TooBigUserHeaders above 100 000 bytes
+ */
+export function encodeHeaders(headers: MessageHeaders | undefined): Uint8Array | undefined {
+  if (headers === undefined) return undefined;
+  const entries = headers instanceof Map ? [...headers] : Object.entries(headers);
+  if (entries.length === 0) return undefined;
+  const pairs = entries.map(([key, value]): TypedFieldPair => [keyOf(key), fieldOf(value)]);
+  const bytes = encodeTypedFields(pairs);
+  if (bytes.length <= USER_HEADERS_LENGTH_MAX) return bytes;
+  throw new CodedError(
+    ErrorCode.TooBigUserHeaders,
+    `The headers take ${bytes.length} bytes; at most ${USER_HEADERS_LENGTH_MAX} are allowed.`,
+    { details: { length: bytes.length, lengthMax: USER_HEADERS_LENGTH_MAX } },
+  );
+}
+
+/** Headers of a received message by key; a key that is not text appears as its text form. */
+export function decodeHeaders(bytes: Uint8Array): ReadonlyMap<string, FieldValue> {
+  return new Map(
+    decodeTypedFields(bytes).map(([key, value]) => [String(fieldValue(key)), fieldValue(value)]),
+  );
+}

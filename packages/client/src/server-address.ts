@@ -1,0 +1,43 @@
+import { CodedError, ErrorCode } from "@millrace/errors";
+
+/** Where one server listens. */
+export interface ServerAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Port of a server's TCP listener when nobody says otherwise. */
+export const DEFAULT_PORT = 8090;
+
+const LOOPBACK = new Set(["localhost", "::1", "127.0.0.1", "0:0:0:0:0:0:0:1"]);
+
+/**
+ * Reads `host:port`; a missing port is 8090. An IPv6 literal stands in brackets.
+ *
+ * @throws CodedError InvalidServerAddress when the host is empty or the port is not within 1..=65535
+ */
+export function parseServerAddress(text: string): ServerAddress {
+  const match = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(text.trim());
+  const host = match?.[1] ?? match?.[2];
+  const port = match?.[3] === undefined ? DEFAULT_PORT : Number(match[3]);
+  if (host === undefined || port < 1 || port > 65_535) {
+    throw new CodedError(
+      ErrorCode.InvalidServerAddress,
+      `"${text}" is not a server address; write host:port, for example 127.0.0.1:${DEFAULT_PORT}.`,
+    );
+  }
+  return { host, port };
+}
+
+/** The address as `host:port`, an IPv6 literal in brackets. */
+export function formatServerAddress(address: ServerAddress): string {
+  const host = address.host.includes(":") ? `[${address.host}]` : address.host;
+  return `${host}:${address.port}`;
+}
+
+/** True when both lead to the same listener; the forms of the loopback address count as one. */
+export function isSameServer(one: ServerAddress, other: ServerAddress): boolean {
+  const hostOf = (address: ServerAddress) =>
+    LOOPBACK.has(address.host.toLowerCase()) ? "127.0.0.1" : address.host.toLowerCase();
+  return one.port === other.port && hostOf(one) === hostOf(other);
+}
