@@ -5,6 +5,8 @@ import { isWireError, WireError } from "@millrace/framing";
 import fc from "fast-check";
 import { ALL_CODECS, type CodecUnderTest } from "./all-codecs.compliance.ts";
 import { decodeBody, decodeWith, encodeBody } from "./body-codec.ts";
+import { decodeGetConsumerGroupReply } from "./consumer-groups/get-consumer-group.ts";
+import { decodeSendMessagesReply } from "./messages/send-messages.ts";
 import { encodeCreateStream } from "./streams/create-stream.ts";
 
 const RUNS = { numRuns: 40 };
@@ -126,5 +128,18 @@ test("a body with bytes behind its last field is refused", () => {
   assert.throws(
     () => decodeWith((reader) => reader.u8(), Uint8Array.of(1, 2)),
     (error) => isWireError(error, "trailing_bytes") && error.position === 1,
+  );
+});
+
+test("a count that lies ends at the last byte and reserves nothing", () => {
+  const lying = Uint8Array.of(0xff, 0xff, 0xff, 0xff);
+  assert.throws(
+    () => decodeSendMessagesReply(lying),
+    (error) => isWireError(error, "unexpected_end"),
+  );
+  const group = Uint8Array.of(0, 0, 0, 0, 1, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 1, 0x61);
+  assert.throws(
+    () => decodeGetConsumerGroupReply(group),
+    (error) => isWireError(error, "unexpected_end"),
   );
 });

@@ -17,6 +17,9 @@ export const USERNAME_LENGTH_MAX = 50;
 export const PASSWORD_LENGTH_MIN = 3;
 export const PASSWORD_LENGTH_MAX = 100;
 
+/** Context of a login: ours, so that nobody who is not logged in yet can make the server keep a whole frame as text. */
+export const LOGIN_CONTEXT_LENGTH_MAX = 65_536;
+
 /** Names of personal access tokens (code 50). */
 export const TOKEN_NAME_LENGTH_MIN = 3;
 export const TOKEN_NAME_LENGTH_MAX = 30;

@@ -24,6 +24,7 @@ export { decodeBody, encodeBody } from "./body-codec.ts";
 export {
   CONSUMER_OFFSETS_DEFAULT,
   CONSUMER_OFFSETS_MAX,
+  LOGIN_CONTEXT_LENGTH_MAX,
   MESSAGE_KEY_LENGTH_MAX,
   MESSAGE_KEY_LENGTH_MIN,
   NAME_LENGTH_MAX,

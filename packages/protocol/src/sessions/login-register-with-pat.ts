@@ -1,5 +1,6 @@
 import type { ByteReader, ByteWriter } from "@millrace/framing";
 import { decodeWith, encodeWith, readText8, writeText8 } from "../body-codec.ts";
+import { readLoginContext, writeLoginContext } from "./login-context.ts";
 import { readVersionPrefix, type VersionPrefix, writeVersionPrefix } from "./version-prefix.ts";
 
 /** Logs in with a personal access token. `context` is free text for diagnostics, empty when there is none. */
@@ -21,9 +22,9 @@ export function decodeLoginRegisterWithPat(bytes: Uint8Array): LoginRegisterWith
 function writeLoginRegisterWithPat(writer: ByteWriter, body: LoginRegisterWithPat): void {
   writeVersionPrefix(writer, body);
   writeText8(writer, body.token);
-  writer.str32(body.context);
+  writeLoginContext(writer, body.context);
 }
 
 function readLoginRegisterWithPat(reader: ByteReader): LoginRegisterWithPat {
-  return { ...readVersionPrefix(reader), token: readText8(reader), context: reader.str32() };
+  return { ...readVersionPrefix(reader), token: readText8(reader), context: readLoginContext(reader) };
 }

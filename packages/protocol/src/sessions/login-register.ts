@@ -1,5 +1,6 @@
 import { ByteReader, type ByteWriter } from "@millrace/framing";
 import { decodeWith, encodeWith, readText8, writeText8 } from "../body-codec.ts";
+import { readLoginContext, writeLoginContext } from "./login-context.ts";
 import { readVersionPrefix, type VersionPrefix, writeVersionPrefix } from "./version-prefix.ts";
 
 /** Logs in with name and password. `context` is free text for diagnostics, empty when there is none. */
@@ -33,7 +34,7 @@ function writeLoginRegister(writer: ByteWriter, body: LoginRegister): void {
   writeVersionPrefix(writer, body);
   writer.name(body.username);
   writeText8(writer, body.password);
-  writer.str32(body.context);
+  writeLoginContext(writer, body.context);
 }
 
 function readLoginRegister(reader: ByteReader): LoginRegister {
@@ -41,6 +42,6 @@ function readLoginRegister(reader: ByteReader): LoginRegister {
     ...readVersionPrefix(reader),
     username: reader.name(),
     password: readText8(reader),
-    context: reader.str32(),
+    context: readLoginContext(reader),
   };
 }

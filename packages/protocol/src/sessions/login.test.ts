@@ -46,3 +46,14 @@ test("a version prefix is read whatever follows it", () => {
   assert.deepEqual(decodeVersionPrefix(body), { protocolVersion: 11_264, sdkName: "a", sdkVersion: "b" });
   assert.throws(() => decodeVersionPrefix(fromHex("002c00000161")), isWireError);
 });
+
+test("a login context is bounded, for nobody is known yet who sends it", () => {
+  const login = { protocolVersion: 11_264, sdkName: "a", sdkVersion: "b", username: "u", password: "p" };
+  const longest = { ...login, context: "x".repeat(65_536) };
+  assert.deepEqual(decodeLoginRegister(encodeLoginRegister(longest)), longest);
+  const body = encodeLoginRegister({ ...login, context: "x".repeat(65_537) });
+  assert.throws(
+    () => decodeLoginRegister(body),
+    (error) => isWireError(error, "bad_length") && error.position === body.length - 65_537 - 4,
+  );
+});
