@@ -33,7 +33,13 @@ export type { PrepareOk } from "./messages/prepare-ok.ts";
 export type { ReplicaMessage } from "./messages/replica-message.ts";
 export type { Output, ReplyFields } from "./output.ts";
 export { PIPELINE_DEPTH_MAX } from "./pipeline.ts";
-export { type Prepare, type PrepareFields, type Request, SessionOperation } from "./prepare.ts";
+export {
+  type Prepare,
+  type PrepareFields,
+  type Request,
+  SERVER_CLIENT,
+  SessionOperation,
+} from "./prepare.ts";
 export { type Quorums, quorums, REPLICAS_MAX } from "./quorums.ts";
 export type { Replica } from "./replica.ts";
 export type { Recovered, ReplicaOptions } from "./replica-options.ts";

@@ -1,6 +1,6 @@
 /** What a host asks the group to agree on: one client's request, already admitted by the host. */
 export interface Request {
-  /** The client's id, u128; never 0 where a client table is kept. */
+  /** The client's id, u128; `SERVER_CLIENT` for what the host itself asks for. */
   readonly client: bigint;
   /** Op of the Register that opened the session; 0 for a Register itself. */
   readonly session: number;
@@ -40,6 +40,9 @@ export interface Prepare extends PrepareFields {
   /** Highest committed op of that replica when it did. Not under the checksum. */
   readonly commit: number;
 }
+
+/** Client id of requests without a session: the host's own. No client may use it. */
+export const SERVER_CLIENT = 0n;
 
 /** Operations the group itself understands; it never looks at the meaning of others. */
 export const SessionOperation = { register: 1, logout: 3 } as const;

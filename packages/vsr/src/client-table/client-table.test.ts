@@ -124,3 +124,28 @@ test("a reply for a client that is gone is not kept", () => {
   table.record(replyOf(7n, 1n, 11), 0n);
   assert.equal(table.count, 0);
 });
+
+test("A Logout executes whatever its request number, for the newest session only.", () => {
+  const table = new ClientTable();
+  table.register(7n, 1, 5);
+  table.record(
+    {
+      client: 7n,
+      request: 9n,
+      op: 6,
+      view: 0,
+      commit: 6,
+      timestamp: 1,
+      operation: 128,
+      body: new Uint8Array(0),
+    },
+    0n,
+  );
+  assert.deepEqual(table.admitLogout({ client: 7n, session: 5 }), { kind: "execute" });
+  assert.deepEqual(table.admitLogout({ client: 7n, session: 4 }), { kind: "evict", reason: 7 });
+  assert.deepEqual(table.admitLogout({ client: 7n, session: 6 }), {
+    kind: "drop",
+    reason: "session-unknown",
+  });
+  assert.deepEqual(table.admitLogout({ client: 8n, session: 5 }), { kind: "evict", reason: 1 });
+});

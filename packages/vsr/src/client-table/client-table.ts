@@ -113,6 +113,17 @@ export class ClientTable {
     return { kind: "replay", reply };
   }
 
+  /**
+   * A Logout executes whatever its number: a session ends once and keeps no reply to it, so there is nothing to
+   * repeat. Its host may send one when the connection is gone, without knowing the client's count. Changes nothing.
+   */
+  admitLogout(request: Pick<Request, "client" | "session">): Admission {
+    const session = this.#sessions.get(request.client);
+    if (session === undefined) return { kind: "evict", reason: 1 };
+    if (request.session < session.epoch) return { kind: "evict", reason: 7 };
+    return request.session > session.epoch ? { kind: "drop", reason: "session-unknown" } : EXECUTE;
+  }
+
   /** Commits an answer: raises the watermark and keeps the reply. A client that is gone keeps nothing. */
   record(reply: ReplyFields, bodyChecksum: bigint): void {
     const session = this.#sessions.get(reply.client);

@@ -2,18 +2,19 @@ import { ErrorCode } from "@millrace/errors";
 import type { ClientTable } from "../client-table/client-table.ts";
 import type { GroupState } from "../group-state.ts";
 import type { Output } from "../output.ts";
-import { type Prepare, type Request, SessionOperation } from "../prepare.ts";
+import { type Prepare, type Request, SERVER_CLIENT, SessionOperation } from "../prepare.ts";
 
 /**
  * Numbers a client's request, or answers at once why not.
  *
  * Sends the prepare to the backups and hands it to the journal; its own prepareOk follows the journal write.
- * Where a client table is kept, its rules come first, then one request per client, then room in the pipeline.
+ * Where a client table is kept, its rules come first, then one request per client, then room in the pipeline. What
+ * the host itself asks for (client 0) has no session and passes the table by.
  * @see Viewstamped Replication Revisited, section 4.1, steps 2 and 3; wire-protocol, section 5.3
  */
 export function onRequest(state: GroupState, request: Request): readonly Output[] {
   if (!state.isPrimary) return [reject(request, ErrorCode.TransientNotAccepted)];
-  if (state.clientTable !== undefined) {
+  if (state.clientTable !== undefined && request.client !== SERVER_CLIENT) {
     const refusal = refuseBySession(state, state.clientTable, request);
     if (refusal !== undefined) return [refusal];
   }
@@ -60,7 +61,8 @@ function numbered(state: GroupState, request: Request): Prepare {
 
 function refuseBySession(state: GroupState, table: ClientTable, request: Request): Output | undefined {
   if (request.operation === SessionOperation.register) return refuseRegister(state, table, request);
-  const admission = table.admit(request);
+  const admission =
+    request.operation === SessionOperation.logout ? table.admitLogout(request) : table.admit(request);
   switch (admission.kind) {
     case "execute":
       return refuseSecondRequest(state, request);
