@@ -79,7 +79,10 @@ const ANNOUNCEMENT_MAX = 160;
 
 /** Says what is about to happen, on stderr so that stdout stays parseable, and only where a person looks on. */
 function announce(command: Command, options: GlobalOptions, output: Output, log: DebugLog): void {
-  const text = printable(`Executing ${[...pathOf(command), ...command.args].join(" ")}`).slice(0, ANNOUNCEMENT_MAX);
+  const text = printable(`Executing ${[...pathOf(command), ...command.args].join(" ")}`).slice(
+    0,
+    ANNOUNCEMENT_MAX,
+  );
   log.note(text);
   const watched = output.mode === "table" && output.isTerminal && options.quiet !== true;
   if (options.verbose === true || watched) output.remark(text);
@@ -109,7 +112,8 @@ function createSession(world: World, options: GlobalOptions, log: DebugLog) {
     },
     close: async () => {
       const client = await opening?.catch(() => undefined);
-      await client?.close();
+      // What the command did is done and reported; a connection that cannot part politely changes nothing.
+      await client?.close().catch((error: unknown) => log.error(error));
     },
   };
 }

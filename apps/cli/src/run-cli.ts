@@ -1,4 +1,4 @@
-import { CommanderError, type Command } from "commander";
+import { type Command, CommanderError } from "commander";
 import { type DebugLog, openDebugLog } from "./debug-log.ts";
 import { ExitCode } from "./exit-codes.ts";
 import { failureOf } from "./failures/failure.ts";
@@ -42,7 +42,9 @@ function debugLogOf(options: GlobalOptions): DebugLog {
 
 /** The output mode as far as an unparsable command line shows it: errors of parsing follow it too. */
 function typedMode(args: readonly string[]): OutputMode {
-  const joined = args.map((arg, index) => (arg === "--output" || arg === "-o" ? `--output=${args[index + 1]}` : arg));
+  const joined = args.map((arg, index) =>
+    arg === "--output" || arg === "-o" ? `--output=${args[index + 1]}` : arg,
+  );
   return joined.includes("--output=json") ? "json" : "table";
 }
 

@@ -20,7 +20,10 @@ export async function runServer(serverArguments: readonly string[]): Promise<Exi
   const script = findServer(fileURLToPath(import.meta.url));
   if (script === undefined) {
     const advice = "Install it beside this command: npm install millrace-server";
-    throw new CodedError(ErrorCode.ResourceNotFound, `The package ${SERVER_PACKAGE} was not found. ${advice}`);
+    throw new CodedError(
+      ErrorCode.ResourceNotFound,
+      `The package ${SERVER_PACKAGE} was not found. ${advice}`,
+    );
   }
   const child = spawn(process.execPath, [script, ...serverArguments], { stdio: "inherit" });
   const release = handSignalsOn(child);

@@ -20,7 +20,10 @@ export function leaf(parent: Command, { name, alias, summary }: Names): Command 
 /** Starts a list command: besides `--output` it has the `-l, --list-mode` of compatible scripts. */
 export function listLeaf(parent: Command, names: Names): Command {
   return leaf(parent, names).addOption(
-    new Option("-l, --list-mode <mode>", "same as --output, for compatible scripts").choices(["table", "list"]),
+    new Option("-l, --list-mode <mode>", "same as --output, for compatible scripts").choices([
+      "table",
+      "list",
+    ]),
   );
 }
 

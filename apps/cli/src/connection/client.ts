@@ -1,7 +1,28 @@
-import type { MillraceClient } from "@millrace/client";
+import type {
+  MillraceClient,
+  PolledMessages,
+  PollRequest,
+  Producer,
+  ProducerOptions,
+  ReceivedMessage,
+} from "@millrace/client";
 
-/** The calls of the client that commands make; tests bring fakes of exactly these. */
-export type Client = Pick<
+/** What commands read of a received message. */
+export type ShownMessage = Pick<
+  ReceivedMessage,
+  | "partitionId"
+  | "offset"
+  | "timestamp"
+  | "originTimestamp"
+  | "id"
+  | "checksum"
+  | "payload"
+  | "userHeaders"
+  | "headerFields"
+>;
+
+/** The calls of the SDK's client that commands make as they are. */
+type PlainCalls = Pick<
   MillraceClient,
   | "ping"
   | "close"
@@ -26,9 +47,17 @@ export type Client = Pick<
   | "createPartitions"
   | "deletePartitions"
   | "deleteSegments"
-  | "pollMessages"
   | "getConsumerOffset"
   | "storeConsumerOffset"
   | "deleteConsumerOffset"
-  | "producer"
 >;
+
+/** What commands ask of a session; the SDK's client is one, tests bring another. */
+export interface Client extends PlainCalls {
+  pollMessages(
+    poll: PollRequest,
+  ): Promise<
+    Pick<PolledMessages, "partitionId" | "currentOffset"> & { readonly messages: readonly ShownMessage[] }
+  >;
+  producer(options: ProducerOptions): Pick<Producer, "send" | "close">;
+}

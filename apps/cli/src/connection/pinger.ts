@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { CodedError, ErrorCode } from "@millrace/errors";
 import { decodeReplyHeader, encodeRequestHeader, HEADER_LENGTH, HeapLeases } from "@millrace/framing";
+import type { Connection } from "@millrace/platform";
 import { CommandCode, Operation } from "@millrace/protocol";
 import { connectTcp } from "@millrace/transports/tcp/client";
 import type { Pinger } from "../world.ts";
@@ -9,55 +10,64 @@ import { addressText, type ConnectionOptions } from "./settings.ts";
 /** Longer than this, opening the connection or answering a ping has failed. */
 const TIMEOUT_MS = 5_000;
 
-/** A ping that waits for its answer. */
-interface Waiting {
-  resolve(): void;
-  reject(error: CodedError): void;
-}
-
 /**
  * Opens a connection that only pings. It never logs in: `ping` is the one command a server answers to anybody, and the
  * client of the SDK always has a session.
  * @throws CodedError of the transport when the server cannot be reached
  */
 export async function openPinger(options: ConnectionOptions): Promise<Pinger> {
-  const address = addressText(options.tcpServerAddress);
   const connection = await connectTcp({
     ...options.tcpServerAddress,
     leases: new HeapLeases(),
     messageLengthMax: HEADER_LENGTH,
     timeoutMs: TIMEOUT_MS,
   });
-  let waiting: Waiting | undefined;
-  let lost: CodedError | undefined;
-  const settle = (error: CodedError | undefined) => {
-    const settled = waiting;
-    waiting = undefined;
-    if (error === undefined) settled?.resolve();
-    else settled?.reject(error);
-  };
-  connection.onMessage = (messageLease) => settle(faultOf(messageLease.bytes));
-  connection.onClose = (error) => {
-    lost = error ?? new CodedError(ErrorCode.Disconnected, `The server at ${address} closed the connection.`);
-    settle(lost);
-  };
-  return {
-    ping: () =>
-      new Promise((resolve, reject) => {
-        if (lost !== undefined) return reject(lost);
-        const timer = setTimeout(() => settle(noAnswer(address)), TIMEOUT_MS);
-        waiting = {
-          resolve: () => (clearTimeout(timer), resolve()),
-          reject: (error) => (clearTimeout(timer), reject(error)),
-        };
-        connection.send([pingRequest()]);
-      }),
-    close: async () => connection.close(),
-  };
+  return new ConnectionPinger(connection, addressText(options.tcpServerAddress));
+}
+
+/** One ping at a time over one connection. */
+export class ConnectionPinger implements Pinger {
+  readonly #connection: Connection;
+  readonly #address: string;
+  #settle: ((error: CodedError | undefined) => void) | undefined;
+  #lost: CodedError | undefined;
+
+  constructor(connection: Connection, address: string) {
+    this.#connection = connection;
+    this.#address = address;
+    connection.onMessage = (messageLease) => this.#settle?.(faultOf(messageLease.bytes));
+    connection.onReadEnd = () => {};
+    connection.onDrain = () => {};
+    connection.onClose = (error) => {
+      this.#lost = error ?? new CodedError(ErrorCode.Disconnected, `${address} closed the connection.`);
+      this.#settle?.(this.#lost);
+    };
+  }
+
+  /**
+   * Resolves when the server has answered.
+   * @throws CodedError RequestTimeout after five seconds, Disconnected when the connection is gone
+   */
+  async ping(): Promise<void> {
+    if (this.#lost !== undefined) throw this.#lost;
+    let timer: NodeJS.Timeout | undefined;
+    const error = await new Promise<CodedError | undefined>((resolve) => {
+      this.#settle = resolve;
+      timer = setTimeout(() => resolve(noAnswer(this.#address)), TIMEOUT_MS);
+      this.#connection.send([pingRequest()]);
+    });
+    clearTimeout(timer);
+    if (error !== undefined) throw error;
+  }
+
+  async close(): Promise<void> {
+    this.#connection.close();
+  }
 }
 
 function pingRequest(): Uint8Array {
   const message = new Uint8Array(HEADER_LENGTH);
+  // Chosen by chance and never 0, as the protocol asks of a client id.
   const client = BigInt(`0x${randomBytes(16).toString("hex")}`) | 1n;
   const { Ping: code } = CommandCode;
   encodeRequestHeader(message, { length: HEADER_LENGTH, client, operation: Operation.NonReplicated, code });
@@ -70,5 +80,8 @@ function faultOf(reply: Uint8Array): CodedError | undefined {
 }
 
 function noAnswer(address: string): CodedError {
-  return new CodedError(ErrorCode.RequestTimeout, `${address} did not answer a ping within ${TIMEOUT_MS} ms.`);
+  return new CodedError(
+    ErrorCode.RequestTimeout,
+    `${address} did not answer a ping within ${TIMEOUT_MS} ms.`,
+  );
 }

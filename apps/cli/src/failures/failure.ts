@@ -1,4 +1,5 @@
 import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
+import { InvalidArgumentError } from "commander";
 import { ExitCode } from "../exit-codes.ts";
 import { LineTooLongError } from "../formats/lines.ts";
 import { nextStep, type Target } from "./next-step.ts";
@@ -18,9 +19,44 @@ export interface Failure {
 /** A chain of causes longer than this is cut: it would only repeat itself. */
 const CAUSES_MAX = 8;
 
-const CONNECTION_CODES = new Set<number>([ErrorCode.Disconnected, ErrorCode.CannotEstablishConnection, ErrorCode.StaleClient, ErrorCode.TcpError, ErrorCode.InvalidServerAddress, ErrorCode.NotConnected, ErrorCode.ClientShutdown, ErrorCode.ConnectionClosed, ErrorCode.RequestTimeout, ErrorCode.TooManyConnections, ErrorCode.ShuttingDown]);
-const ACCESS_CODES = new Set<number>([ErrorCode.Unauthenticated, ErrorCode.Unauthorized, ErrorCode.InvalidCredentials, ErrorCode.InvalidUsername, ErrorCode.InvalidPassword, ErrorCode.UserInactive, ErrorCode.InvalidPersonalAccessToken, ErrorCode.PersonalAccessTokenExpired, ErrorCode.InvalidSession]);
-const NOT_FOUND_CODES = new Set<number>([ErrorCode.ResourceNotFound, ErrorCode.ClientNotFound, ErrorCode.StreamIdNotFound, ErrorCode.StreamNameNotFound, ErrorCode.TopicIdNotFound, ErrorCode.TopicNameNotFound, ErrorCode.PartitionNotFound, ErrorCode.ConsumerOffsetNotFound, ErrorCode.SegmentNotFound, ErrorCode.ConsumerGroupIdNotFound, ErrorCode.ConsumerGroupNameNotFound, ErrorCode.ConsumerGroupMemberNotFound]);
+const CONNECTION_CODES = new Set<number>([
+  ErrorCode.Disconnected,
+  ErrorCode.CannotEstablishConnection,
+  ErrorCode.StaleClient,
+  ErrorCode.TcpError,
+  ErrorCode.InvalidServerAddress,
+  ErrorCode.NotConnected,
+  ErrorCode.ClientShutdown,
+  ErrorCode.ConnectionClosed,
+  ErrorCode.RequestTimeout,
+  ErrorCode.TooManyConnections,
+  ErrorCode.ShuttingDown,
+]);
+const ACCESS_CODES = new Set<number>([
+  ErrorCode.Unauthenticated,
+  ErrorCode.Unauthorized,
+  ErrorCode.InvalidCredentials,
+  ErrorCode.InvalidUsername,
+  ErrorCode.InvalidPassword,
+  ErrorCode.UserInactive,
+  ErrorCode.InvalidPersonalAccessToken,
+  ErrorCode.PersonalAccessTokenExpired,
+  ErrorCode.InvalidSession,
+]);
+const NOT_FOUND_CODES = new Set<number>([
+  ErrorCode.ResourceNotFound,
+  ErrorCode.ClientNotFound,
+  ErrorCode.StreamIdNotFound,
+  ErrorCode.StreamNameNotFound,
+  ErrorCode.TopicIdNotFound,
+  ErrorCode.TopicNameNotFound,
+  ErrorCode.PartitionNotFound,
+  ErrorCode.ConsumerOffsetNotFound,
+  ErrorCode.SegmentNotFound,
+  ErrorCode.ConsumerGroupIdNotFound,
+  ErrorCode.ConsumerGroupNameNotFound,
+  ErrorCode.ConsumerGroupMemberNotFound,
+]);
 
 /** Turns whatever a command threw into a failure; `target` is what the command line named. */
 export function failureOf(error: unknown, target: Target): Failure {
@@ -28,7 +64,8 @@ export function failureOf(error: unknown, target: Target): Failure {
   if (error instanceof MissingCredentialsError) {
     return { ...plainFailure(error, ExitCode.access), next: CREDENTIALS_NEXT };
   }
-  if (error instanceof UsageError) return plainFailure(error, ExitCode.usage);
+  if (error instanceof UsageError || error instanceof InvalidArgumentError)
+    return plainFailure(error, ExitCode.usage);
   const coded = isCodedError(error) ? error : codedFromSystem(error);
   if (coded === undefined) return { ...plainFailure(error, ExitCode.failed), causes };
   return {
@@ -61,10 +98,14 @@ function codedFromSystem(error: unknown): CodedError | undefined {
   if (error instanceof LineTooLongError) return new CodedError(ErrorCode.TooBigMessagePayload, error.message);
   const system = error as NodeJS.ErrnoException | null;
   if (typeof system?.syscall !== "string") return undefined;
-  const code = system.syscall === "connect" ? ErrorCode.CannotEstablishConnection : system.syscall === "write" ? ErrorCode.CannotWriteToFile : ErrorCode.CannotReadFile;
+  const code =
+    system.syscall === "connect"
+      ? ErrorCode.CannotEstablishConnection
+      : system.syscall === "write"
+        ? ErrorCode.CannotWriteToFile
+        : ErrorCode.CannotReadFile;
   return new CodedError(code, system.message, { cause: error });
 }
-
 
 function causesOf(error: unknown): string[] {
   const messages: string[] = [];

@@ -18,13 +18,17 @@ const TRY_AGAIN = "The server is starting or busy; try again in a moment.";
 const CHECK_OUTCOME = "The server may have done it: look before you repeat the command.";
 
 const listStreams = "List the streams with: millrace stream list";
-const listTopics = ({ stream }: Target) => `List the topics with: millrace topic list ${word(stream, "STREAM")}`;
+const listTopics = ({ stream }: Target) =>
+  `List the topics with: millrace topic list ${word(stream, "STREAM")}`;
 const showTopic = ({ stream, topic }: Target) =>
   `Show the topic and its partitions with: millrace topic get ${word(stream, "STREAM")} ${word(topic, "TOPIC")}`;
 
 /** What to do after each error code that a person can do something about. */
 const ADVICE: ReadonlyMap<number, Advice> = new Map<number, Advice>([
-  [ErrorCode.FeatureUnavailable, "This server does not have that command yet; compare versions with: millrace stats"],
+  [
+    ErrorCode.FeatureUnavailable,
+    "This server does not have that command yet; compare versions with: millrace stats",
+  ],
   [ErrorCode.Disconnected, START_SERVER],
   [ErrorCode.CannotEstablishConnection, START_SERVER],
   [ErrorCode.ResourceNotFound, missingTarget],
@@ -51,7 +55,10 @@ const ADVICE: ReadonlyMap<number, Advice> = new Map<number, Advice>([
   [ErrorCode.TooManyPartitions, "Ask for at most 1000 partitions at once."],
   [ErrorCode.InvalidPartitionsCount, showTopic],
   [ErrorCode.PartitionNotFound, showTopic],
-  [ErrorCode.ConsumerOffsetNotFound, "Nothing is stored for that consumer. Store an offset with: millrace consumer-offset set"],
+  [
+    ErrorCode.ConsumerOffsetNotFound,
+    "Nothing is stored for that consumer. Store an offset with: millrace consumer-offset set",
+  ],
   [ErrorCode.UnsupportedOptionKey, "List the options and their values with: millrace options topic"],
   [ErrorCode.InvalidOptionValue, "List the options and their values with: millrace options topic"],
   [ErrorCode.InvalidOffset, (target) => `The offset is beyond the last message. ${showTopic(target)}`],

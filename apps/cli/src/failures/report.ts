@@ -1,6 +1,6 @@
-import type { OutputMode } from "../output/render.ts";
 import { type JsonValue, writeJson } from "../output/json-writer.ts";
 import { printable } from "../output/printable.ts";
+import type { OutputMode } from "../output/render.ts";
 import type { Failure } from "./failure.ts";
 
 /** Text of a failure for stderr, in the form that suits the output mode: an object in JSON, lines otherwise. */

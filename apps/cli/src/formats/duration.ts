@@ -37,7 +37,8 @@ export function parseDuration(text: string): bigint {
     nanos += BigInt(count ?? 0) * unitNanos;
   }
   const micros = nanos / 1_000n;
-  if (micros > DURATION_MICROS_MAX) throw new InvalidArgumentError("A duration can be at most 4294967295 seconds.");
+  if (micros > DURATION_MICROS_MAX)
+    throw new InvalidArgumentError("A duration can be at most 4294967295 seconds.");
   return micros;
 }
 

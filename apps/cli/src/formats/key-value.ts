@@ -23,6 +23,7 @@ export function collectKeyValue(text: string, earlier: readonly KeyValue[] = [])
       throw new InvalidArgumentError(`Key and value must have 1 to ${PART_BYTES_MAX} bytes each.`);
     }
   }
-  if (earlier.some(({ key }) => key === pair.key)) throw new InvalidArgumentError(`${pair.key} is set twice.`);
+  if (earlier.some(({ key }) => key === pair.key))
+    throw new InvalidArgumentError(`${pair.key} is set twice.`);
   return [...earlier, pair];
 }

@@ -19,7 +19,8 @@ test("lines are cut wherever the chunks end", async () => {
     const chunks: Buffer[] = [];
     for (let at = 0; at < bytes.length; at += length) chunks.push(bytes.subarray(at, at + length));
     const texts: string[] = [];
-    for await (const lines of linesOf(Readable.from(chunks))) texts.push(...lines.map((line) => Buffer.from(line).toString()));
+    for await (const lines of linesOf(Readable.from(chunks)))
+      texts.push(...lines.map((line) => Buffer.from(line).toString()));
     assert.deepEqual(texts, expected, `chunks of ${length}`);
   }
 });

@@ -60,33 +60,33 @@ function trimReturn(line: Uint8Array): Uint8Array {
  * Reads one line and puts the bytes after it back, so that whoever reads the stream next starts behind it.
  * Undefined when the stream ends before its first byte.
  */
-export async function readOneLine(stream: Readable): Promise<string | undefined> {
+export function readOneLine(stream: Readable): Promise<string | undefined> {
   const parts: Buffer[] = [];
-  for (;;) {
-    const chunk = await nextChunk(stream);
-    if (chunk === undefined) break;
-    const end = chunk.indexOf(NEWLINE);
-    parts.push(end < 0 ? chunk : chunk.subarray(0, end));
-    if (end < 0) continue;
-    if (end + 1 < chunk.length) stream.unshift(chunk.subarray(end + 1));
-    break;
-  }
-  return parts.length === 0 ? undefined : Buffer.concat(parts).toString("utf8").replace(/\r$/, "");
-}
-
-function nextChunk(stream: Readable): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
-    const settle = (act: () => void) => {
-      stream.off("readable", onReadable).off("end", onEnd).off("error", onError);
-      act();
+    const settle = (error?: Error) => {
+      stream.off("readable", onReadable).off("end", settle).off("error", settle);
+      if (error !== undefined) reject(error);
+      else resolve(parts.length === 0 ? undefined : textOf(parts));
     };
     const onReadable = () => {
-      const chunk = stream.read() as Buffer | string | null;
-      if (chunk !== null) settle(() => resolve(Buffer.from(chunk)));
+      for (let chunk = readChunk(stream); chunk !== undefined; chunk = readChunk(stream)) {
+        const end = chunk.indexOf(NEWLINE);
+        parts.push(end < 0 ? chunk : chunk.subarray(0, end));
+        if (end < 0) continue;
+        // At once: a stream that has nothing left would otherwise end before the bytes are back.
+        if (end + 1 < chunk.length) stream.unshift(chunk.subarray(end + 1));
+        return settle();
+      }
     };
-    const onEnd = () => settle(() => resolve(undefined));
-    const onError = (error: Error) => settle(() => reject(error));
-    if (stream.readableEnded) return resolve(undefined);
-    stream.on("readable", onReadable).on("end", onEnd).on("error", onError);
+    stream.on("readable", onReadable).on("end", settle).on("error", settle);
   });
+}
+
+function readChunk(stream: Readable): Buffer | undefined {
+  const chunk = stream.read() as Buffer | string | null;
+  return chunk === null ? undefined : Buffer.from(chunk);
+}
+
+function textOf(parts: readonly Buffer[]): string {
+  return Buffer.concat(parts).toString("utf8").replace(/\r$/, "");
 }

@@ -9,7 +9,9 @@ export function parseTimestamp(text: string): bigint {
   if (/^\d+$/.test(text)) return parseU64(text);
   const millis = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isFinite(millis) && millis >= 0) return BigInt(millis) * 1_000n;
-  throw new InvalidArgumentError("It must be microseconds since 1970 or a date such as 2026-09-21T10:00:00Z.");
+  throw new InvalidArgumentError(
+    "It must be microseconds since 1970 or a date such as 2026-09-21T10:00:00Z.",
+  );
 }
 
 /** A time as people read it: date, time to the microsecond, UTC. A time beyond the calendar stays a number. */

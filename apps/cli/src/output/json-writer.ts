@@ -24,7 +24,13 @@ function write(value: JsonValue, newline: string): string {
   if (typeof value === "bigint") return value.toString();
   if (typeof value === "number") return Number.isFinite(value) ? String(value) : "null";
   if (value === null || typeof value !== "object") return JSON.stringify(value);
-  if (isList(value)) return wrap("[", value.map((item) => write(item, deeper(newline))), "]", newline);
+  if (isList(value))
+    return wrap(
+      "[",
+      value.map((item) => write(item, deeper(newline))),
+      "]",
+      newline,
+    );
   const colon = newline === "" ? ":" : ": ";
   const members = Object.entries(value).map(
     ([name, member]) => JSON.stringify(name) + colon + write(member, deeper(newline)),

@@ -75,7 +75,9 @@ function rowWriter<T>(
   };
 }
 
-function waitForRoom(stream: NodeJS.WritableStream & { readonly writableNeedDrain?: boolean }): Promise<void> {
+function waitForRoom(
+  stream: NodeJS.WritableStream & { readonly writableNeedDrain?: boolean },
+): Promise<void> {
   if (stream.writableNeedDrain !== true) return Promise.resolve();
   return new Promise((resolve) => {
     const done = () => {

@@ -36,7 +36,9 @@ test("the JSON writer agrees with JSON.stringify about everything that both can 
 });
 
 test("a table has one line a row under its titles", () => {
-  const lines = render(rows(FIELDS, THINGS, "none"), "table", plain).trim().split("\n");
+  const lines = render(rows(FIELDS, THINGS, "none"), "table", plain)
+    .trim()
+    .split("\n");
   assert.equal(lines.length, 6);
   assert.match(lines[1] ?? "", /ID\s.*Name/);
   assert.match(lines[3] ?? "", /340282366920938463463374607431768211455.*ONE/);

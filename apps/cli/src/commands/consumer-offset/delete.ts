@@ -4,7 +4,11 @@ import { addOffsetTarget, consumerOf, type KindTyped, whereText } from "./target
 
 /** `millrace consumer-offset delete CONSUMER STREAM TOPIC PARTITION` */
 export const addConsumerOffsetDelete: AddCommand = (parent, run) => {
-  const command = leaf(parent, { name: "delete", alias: "d", summary: "forget the stored offset of a consumer" });
+  const command = leaf(parent, {
+    name: "delete",
+    alias: "d",
+    summary: "forget the stored offset of a consumer",
+  });
   addOffsetTarget(command).action(
     run(
       async (

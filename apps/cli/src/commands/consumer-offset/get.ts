@@ -1,5 +1,5 @@
-import { CodedError, ErrorCode } from "@millrace/errors";
 import type { StoredOffset } from "@millrace/client";
+import { CodedError, ErrorCode } from "@millrace/errors";
 import { type Field, properties } from "../../output/result.ts";
 import { type AddCommand, leaf } from "../command.ts";
 import { addOffsetTarget, consumerOf, type KindTyped, whereText } from "./target.ts";

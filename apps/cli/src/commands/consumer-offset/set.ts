@@ -22,7 +22,13 @@ export const addConsumerOffsetSet: AddCommand = (parent, run) => {
           const target = { consumer: consumerOf(consumer, typed), stream, topic, partitionId };
           await (await client()).storeConsumerOffset({ ...target, offset });
           const text = `Offset ${offset} stored for ${whereText(consumer, topic, partitionId)}.`;
-          return sentence(text, { consumer, stream, topic, partition_id: partitionId, stored_offset: offset });
+          return sentence(text, {
+            consumer,
+            stream,
+            topic,
+            partition_id: partitionId,
+            stored_offset: offset,
+          });
         },
       ),
     );

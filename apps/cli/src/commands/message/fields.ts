@@ -1,12 +1,12 @@
-import type { ReceivedMessage } from "@millrace/client";
+import type { ShownMessage } from "../../connection/client.ts";
 import { bytesText } from "../../formats/payload.ts";
-import { fieldKindText, fieldText, fieldJson } from "../../formats/typed-field-text.ts";
 import { timestampText } from "../../formats/timestamp.ts";
+import { fieldJson, fieldKindText, fieldText } from "../../formats/typed-field-text.ts";
 import type { JsonValue } from "../../output/json-writer.ts";
 import type { Field } from "../../output/result.ts";
 
 /** What is shown of a message, in the order of `message poll`. */
-export const MESSAGE_FIELDS: readonly Field<ReceivedMessage>[] = [
+export const MESSAGE_FIELDS: readonly Field<ShownMessage>[] = [
   { name: "offset", title: "Offset", value: (message) => message.offset },
   {
     name: "timestamp",
@@ -20,7 +20,7 @@ export const MESSAGE_FIELDS: readonly Field<ReceivedMessage>[] = [
 ];
 
 /** Facts of a message that tables leave out and JSON has. */
-const JSON_FIELDS: readonly Field<ReceivedMessage>[] = [
+const JSON_FIELDS: readonly Field<ShownMessage>[] = [
   { name: "payload_encoding", title: "", value: (message) => bytesText(message.payload).encoding },
   { name: "partition_id", title: "", value: (message) => message.partitionId },
   { name: "origin_timestamp", title: "", value: (message) => message.originTimestamp },
@@ -31,14 +31,14 @@ const JSON_FIELDS: readonly Field<ReceivedMessage>[] = [
 export const MESSAGE_JSON_FIELDS = [...MESSAGE_FIELDS, ...JSON_FIELDS];
 
 /** The partition of a message, for answers that mix partitions. */
-export const PARTITION_FIELD: Field<ReceivedMessage> = {
+export const PARTITION_FIELD: Field<ShownMessage> = {
   name: "partition_id",
   title: "Partition",
   value: (message) => message.partitionId,
 };
 
 /** One column for each distinct header of `messages`, titled with its key and kind. */
-export function headerFields(messages: readonly ReceivedMessage[]): Field<ReceivedMessage>[] {
+export function headerFields(messages: readonly ShownMessage[]): Field<ShownMessage>[] {
   const titles = new Set(messages.flatMap((message) => message.headerFields.map(headerTitle)));
   return [...titles].map((title) => ({
     name: title,
@@ -50,11 +50,11 @@ export function headerFields(messages: readonly ReceivedMessage[]): Field<Receiv
   }));
 }
 
-function headerTitle([key, value]: ReceivedMessage["headerFields"][number]): string {
+function headerTitle([key, value]: ShownMessage["headerFields"][number]): string {
   return `${fieldText(key)} / ${fieldKindText(value)}`;
 }
 
-function headersJson(message: ReceivedMessage): JsonValue {
+function headersJson(message: ShownMessage): JsonValue {
   return message.headerFields.map(([key, value]) => ({
     key: fieldJson(key),
     key_kind: fieldKindText(key),

@@ -97,6 +97,7 @@ function headersOf(block: Uint8Array): ReadonlyMap<TypedValue, HeaderValue> {
 
 function typedValue(field: TypedField): TypedValue {
   const kind = fieldKindName(field.kind);
-  if (kind === undefined) throw new UsageError(`The input file has a header of the unknown kind ${field.kind}.`);
+  if (kind === undefined)
+    throw new UsageError(`The input file has a header of the unknown kind ${field.kind}.`);
   return { kind, value: fieldValue(field) };
 }

@@ -1,5 +1,4 @@
-import type { ReceivedMessage } from "@millrace/client";
-import type { Client } from "../../connection/client.ts";
+import type { Client, ShownMessage } from "../../connection/client.ts";
 
 /** Messages asked for in one poll; a reply of this many small ones stays well under a megabyte. */
 const POLL_COUNT = 1_000;
@@ -13,12 +12,15 @@ export interface Place {
 /** Reads one partition in order, by offset. It stores nothing on the server. */
 export interface PartitionReader {
   /** The next messages; none when there is nothing new. */
-  next(): Promise<readonly ReceivedMessage[]>;
+  next(): Promise<readonly ShownMessage[]>;
 }
 
 /** Readers that start at the oldest message of each partition. */
 export function readersFromFirst(client: Client, place: Place, partitions: readonly number[]) {
-  return { messages: [], readers: partitions.map((partitionId) => readFrom(client, { ...place, partitionId }, 0n)) };
+  return {
+    messages: [],
+    readers: partitions.map((partitionId) => readFrom(client, { ...place, partitionId }, 0n)),
+  };
 }
 
 /**
@@ -31,7 +33,7 @@ export async function readersFromLast(
   client: Client,
   { partitions, last, ...place }: Place & { readonly partitions: readonly number[]; readonly last: number },
 ) {
-  const messages: ReceivedMessage[] = [];
+  const messages: ShownMessage[] = [];
   const readers: PartitionReader[] = [];
   for (const partitionId of partitions) {
     const poll = { ...place, partitionId, consumer: 0, startAt: "last", count: Math.max(last, 1) } as const;
@@ -58,7 +60,7 @@ function readFrom(client: Client, place: Place & { partitionId: number }, from: 
   };
 }
 
-function byTime(one: ReceivedMessage, other: ReceivedMessage): number {
+function byTime(one: ShownMessage, other: ShownMessage): number {
   if (one.timestamp !== other.timestamp) return one.timestamp < other.timestamp ? -1 : 1;
   if (one.partitionId !== other.partitionId) return one.partitionId - other.partitionId;
   return one.offset < other.offset ? -1 : 1;

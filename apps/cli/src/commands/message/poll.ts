@@ -1,6 +1,7 @@
 import { appendFileSync } from "node:fs";
-import type { PollStart, ReceivedMessage } from "@millrace/client";
+import type { PollStart } from "@millrace/client";
 import { type Command, Option } from "commander";
+import type { ShownMessage } from "../../connection/client.ts";
 import { UsageError } from "../../failures/usage-error.ts";
 import { parseIdOrName } from "../../formats/id-or-name.ts";
 import { encodeFileMessage } from "../../formats/message-file.ts";
@@ -60,11 +61,17 @@ function addPollOptions(command: Command): Command {
     .option("-f, --first", "start at the oldest message")
     .option("-l, --last", "read the newest messages")
     .option("-n, --next", "start behind the stored offset of the consumer")
-    .option("--timestamp <time>", "start at a time: microseconds since 1970 or 2026-09-21T10:00:00Z", parseTimestamp)
+    .option(
+      "--timestamp <time>",
+      "start at a time: microseconds since 1970 or 2026-09-21T10:00:00Z",
+      parseTimestamp,
+    )
     .option("-m, --message-count <n>", "how many at most", parseCount, 1)
     .option("-a, --auto-commit", "store the offset of the last message for the consumer")
     .addOption(
-      new Option("-c, --consumer <consumer>", "id or name of the consumer").argParser(parseIdOrName).default(0),
+      new Option("-c, --consumer <consumer>", "id or name of the consumer")
+        .argParser(parseIdOrName)
+        .default(0),
     )
     .option("-s, --show-headers", "one more column for each header")
     .option("--output-file <file>", "append the messages to a file, for message send --input-file");
@@ -78,16 +85,18 @@ function startOf(typed: PollTyped): PollStart {
   for (const name of ["first", "last", "next"] as const) if (typed[name]) starts.push(name);
   const [start] = starts;
   if (start !== undefined && starts.length === 1) return start;
-  throw new UsageError("Say where to start with one of --offset N, --first, --last, --next, --timestamp TIME.");
+  throw new UsageError(
+    "Say where to start with one of --offset N, --first, --last, --next, --timestamp TIME.",
+  );
 }
 
-function resultOf(messages: readonly ReceivedMessage[], typed: PollTyped): Result {
+function resultOf(messages: readonly ShownMessage[], typed: PollTyped): Result {
   const fields = typed.showHeaders ? [...MESSAGE_FIELDS, ...headerFields(messages)] : MESSAGE_FIELDS;
   const { parts } = rows(fields, messages, "No messages found!");
   return { json: messages.map((message) => objectOf(MESSAGE_JSON_FIELDS, message)), parts };
 }
 
-function appendTo(file: string, messages: readonly ReceivedMessage[]): Result {
+function appendTo(file: string, messages: readonly ShownMessage[]): Result {
   appendFileSync(file, Buffer.concat(messages.map(encodeFileMessage)));
   const text = `${messages.length} messages appended to ${file}.`;
   return { json: { messages: messages.length, file }, parts: [{ kind: "sentence", text }] };

@@ -71,7 +71,10 @@ function payloadBytes(messages: readonly Message[]): number {
   return bytes;
 }
 
-function addRange(partitions: Map<number, WrittenRange>, { partitionId, offset, count }: Ack["ranges"][number]): void {
+function addRange(
+  partitions: Map<number, WrittenRange>,
+  { partitionId, offset, count }: Ack["ranges"][number],
+): void {
   if (partitionId === undefined || offset === undefined) return;
   const lastOffset = offset + BigInt(count) - 1n;
   const range = partitions.get(partitionId);

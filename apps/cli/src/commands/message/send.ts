@@ -8,7 +8,13 @@ import { parseU32 } from "../../formats/whole-number.ts";
 import { sentence } from "../../output/result.ts";
 import type { World } from "../../world.ts";
 import { type AddCommand, leaf } from "../command.ts";
-import { argumentSource, fileSource, linesFileSource, type MessageSource, stdinSource } from "./message-source.ts";
+import {
+  argumentSource,
+  fileSource,
+  linesFileSource,
+  type MessageSource,
+  stdinSource,
+} from "./message-source.ts";
 import { type SendTotals, sendAll } from "./send-all.ts";
 
 interface SendTyped {

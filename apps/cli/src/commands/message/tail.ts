@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ReceivedMessage } from "@millrace/client";
-import type { Client } from "../../connection/client.ts";
+import type { Client, ShownMessage } from "../../connection/client.ts";
 import { ExitCode } from "../../exit-codes.ts";
 import { parseIdOrName } from "../../formats/id-or-name.ts";
 import { parseCount, parseU32, wholeNumber } from "../../formats/whole-number.ts";
@@ -23,7 +22,11 @@ interface TailTyped {
 
 /** `millrace message tail STREAM TOPIC [PARTITION]` */
 export const addMessageTail: AddCommand = (parent, run) => {
-  leaf(parent, { name: "tail", alias: "t", summary: "show the newest messages and follow new ones until Ctrl-C" })
+  leaf(parent, {
+    name: "tail",
+    alias: "t",
+    summary: "show the newest messages and follow new ones until Ctrl-C",
+  })
     .argument("<stream>", "id or name", parseIdOrName)
     .argument("<topic>", "id or name", parseIdOrName)
     .argument("[partition]", "only this one; all when left out", parseU32)
@@ -75,12 +78,12 @@ interface FollowOptions {
 
 /** Prints what was there, then what comes, until the count is reached or the signal ends it. */
 async function follow(
-  past: { readonly messages: readonly ReceivedMessage[]; readonly readers: readonly PartitionReader[] },
+  past: { readonly messages: readonly ShownMessage[]; readonly readers: readonly PartitionReader[] },
   { output, count = Number.POSITIVE_INFINITY, signal }: FollowOptions,
 ): Promise<void> {
   const print = printerOf(output);
   let left = count;
-  const printAll = async (messages: readonly ReceivedMessage[]) => {
+  const printAll = async (messages: readonly ShownMessage[]) => {
     for (const message of messages.slice(0, left)) print(message);
     left -= messages.length;
     await output.drained();
@@ -98,7 +101,7 @@ async function follow(
   }
 }
 
-function printerOf(output: Output): (message: ReceivedMessage) => void {
+function printerOf(output: Output): (message: ShownMessage) => void {
   const fields = output.mode === "json" ? MESSAGE_JSON_FIELDS : [PARTITION_FIELD, ...MESSAGE_FIELDS];
   return output.rowStream(fields, [9, 10, 30, 39, 6]);
 }

@@ -13,7 +13,11 @@ export const addPartitionCreate: AddCommand = (parent, run) => {
       run(async ({ client }, stream: number | string, topic: number | string, count: number) => {
         await (await client()).createPartitions(stream, topic, count);
         const where = `topic ${describe(topic)} of stream ${describe(stream)}`;
-        return sentence(`Partitions added to ${where}: ${count}.`, { stream, topic, partitions_added: count });
+        return sentence(`Partitions added to ${where}: ${count}.`, {
+          stream,
+          topic,
+          partitions_added: count,
+        });
       }),
     );
 };

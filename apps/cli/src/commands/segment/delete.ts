@@ -11,15 +11,23 @@ export const addSegmentDelete: AddCommand = (parent, run) => {
     .argument("<partition>", "number from 0", parseU32)
     .argument("<count>", "how many at most, 1 to 1000", parseBatchCount)
     .action(
-      run(async ({ client }, stream: number | string, topic: number | string, partition: number, count: number) => {
-        await (await client()).deleteSegments(stream, topic, partition, count);
-        const where = `partition ${partition} of topic ${describe(topic)}`;
-        return sentence(`Up to ${count} of the oldest sealed segments of ${where} are being removed.`, {
-          stream,
-          topic,
-          partition,
-          segments_at_most: count,
-        });
-      }),
+      run(
+        async (
+          { client },
+          stream: number | string,
+          topic: number | string,
+          partition: number,
+          count: number,
+        ) => {
+          await (await client()).deleteSegments(stream, topic, partition, count);
+          const where = `partition ${partition} of topic ${describe(topic)}`;
+          return sentence(`Up to ${count} of the oldest sealed segments of ${where} are being removed.`, {
+            stream,
+            topic,
+            partition,
+            segments_at_most: count,
+          });
+        },
+      ),
     );
 };

@@ -5,8 +5,6 @@ import { STREAM_FIELDS } from "./fields.ts";
 /** `millrace stream list` */
 export const addStreamList: AddCommand = (parent, run) => {
   listLeaf(parent, { name: "list", alias: "l", summary: "list the streams" }).action(
-    run(async ({ client }) =>
-      rows(STREAM_FIELDS, await (await client()).getStreams(), "No streams found!"),
-    ),
+    run(async ({ client }) => rows(STREAM_FIELDS, await (await client()).getStreams(), "No streams found!")),
   );
 };

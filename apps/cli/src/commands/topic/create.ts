@@ -4,7 +4,7 @@ import { parseU32, wholeNumber } from "../../formats/whole-number.ts";
 import { objectOf, sentence } from "../../output/result.ts";
 import { type AddCommand, leaf } from "../command.ts";
 import { TOPIC_FIELDS } from "./fields.ts";
-import { addCreateOptions, addSizeOption, topicOptions, type TopicOptionsTyped } from "./topic-options.ts";
+import { addCreateOptions, addSizeOption, type TopicOptionsTyped, topicOptions } from "./topic-options.ts";
 
 /** The server creates at most so many partitions at once; a topic may start without any. */
 const parsePartitionsCount = wholeNumber({ min: 0, max: 1000 });

@@ -1,5 +1,5 @@
-import { CodedError, ErrorCode } from "@millrace/errors";
 import type { OptionValues, TopicDetails } from "@millrace/client";
+import { CodedError, ErrorCode } from "@millrace/errors";
 import type { Client } from "../../connection/client.ts";
 import { describe, parseIdOrName } from "../../formats/id-or-name.ts";
 import { properties, rows } from "../../output/result.ts";

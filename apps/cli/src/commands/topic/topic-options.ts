@@ -28,7 +28,9 @@ export function addCreateOptions(command: Command): Command {
   return command
     .addOption(new Option("--durability <policy>", "when a send is confirmed").choices(policies))
     .addOption(
-      new Option("--consumer-offset-durability <policy>", "when a stored offset is confirmed").choices(policies),
+      new Option("--consumer-offset-durability <policy>", "when a stored offset is confirmed").choices(
+        policies,
+      ),
     )
     .option("--set <key=value>", "any option that `options topic` lists; repeatable", collectKeyValue);
 }

@@ -2,11 +2,15 @@ import { describe, parseIdOrName, parseName } from "../../formats/id-or-name.ts"
 import { sentence } from "../../output/result.ts";
 import { type AddCommand, leaf } from "../command.ts";
 import { compressionArgument, expiryArgument } from "./create.ts";
-import { addSizeOption, topicOptions, type TopicOptionsTyped } from "./topic-options.ts";
+import { addSizeOption, type TopicOptionsTyped, topicOptions } from "./topic-options.ts";
 
 /** `millrace topic update STREAM TOPIC NAME COMPRESSION [EXPIRY...]`. What is not typed stays as it is. */
 export const addTopicUpdate: AddCommand = (parent, run) => {
-  const command = leaf(parent, { name: "update", alias: "u", summary: "rename a topic and change its options" })
+  const command = leaf(parent, {
+    name: "update",
+    alias: "u",
+    summary: "rename a topic and change its options",
+  })
     .argument("<stream>", "id or name", parseIdOrName)
     .argument("<topic>", "id or name", parseIdOrName)
     .argument("<name>", "its new name, or the one it has", parseName)

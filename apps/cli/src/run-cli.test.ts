@@ -1,0 +1,259 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { CodedError, ErrorCode } from "@millrace/errors";
+import { FakeClient } from "./fakes/fake-client.ts";
+import { runFake } from "./fakes/fake-world.ts";
+import { VERSION } from "./version.ts";
+
+const PLACE = ["shop", "orders"];
+
+/** Every command of the tree that asks a server, with arguments that suit the fake. */
+const COMMANDS: readonly (readonly string[])[] = [
+  ["ping"],
+  ["me"],
+  ["stats"],
+  ["options", "topic"],
+  ["stream", "create", "new"],
+  ["stream", "get", "shop"],
+  ["stream", "list"],
+  ["stream", "update", "shop", "store"],
+  ["stream", "delete", "shop"],
+  ["stream", "purge", "0"],
+  ["topic", "create", "shop", "new", "3", "none", "1day"],
+  ["topic", "get", ...PLACE],
+  ["topic", "list", "shop"],
+  ["topic", "update", ...PLACE, "orders", "gzip"],
+  ["topic", "delete", ...PLACE],
+  ["topic", "purge", ...PLACE],
+  ["partition", "create", ...PLACE, "2"],
+  ["partition", "delete", ...PLACE, "1"],
+  ["segment", "delete", ...PLACE, "0", "1"],
+  ["message", "send", ...PLACE, "hello"],
+  ["message", "poll", ...PLACE, "0", "--first"],
+  ["message", "tail", ...PLACE, "--count", "1"],
+  ["consumer-offset", "set", "billing", ...PLACE, "0", "5"],
+  ["consumer-offset", "get", "billing", ...PLACE, "0"],
+  ["consumer-offset", "delete", "billing", ...PLACE, "0"],
+  ["client", "list"],
+  ["client", "get", "7"],
+  ["cluster", "metadata"],
+];
+
+function readyClient(): FakeClient {
+  const client = new FakeClient();
+  client.append(0, ["one", "two"]);
+  client.storedOffset = 9_007_199_254_740_993n;
+  return client;
+}
+
+test("every command answers in each output mode, and JSON is one document", async () => {
+  for (const command of COMMANDS) {
+    for (const mode of ["table", "list", "json"]) {
+      const ran = await runFake([...command, "--output", mode], { client: readyClient().asClient() });
+      const where = `${command.join(" ")} --output ${mode}`;
+      assert.equal(ran.exitCode, 0, `${where}: ${ran.stderr}`);
+      assert.equal(ran.stderr, "", where);
+      assert.match(ran.stdout, /\S.*\n$/s, where);
+      assert.doesNotMatch(ran.stdout, /\[object|undefined|NaN/, where);
+      if (mode === "json") assert.doesNotThrow(() => JSON.parse(ran.stdout), where);
+    }
+  }
+});
+
+test("--output before the command is the same as behind it", async () => {
+  const before = await runFake(["--output", "json", "stream", "list"], { client: readyClient().asClient() });
+  const behind = await runFake(["stream", "list", "--output", "json"], { client: readyClient().asClient() });
+  assert.equal(before.stdout, behind.stdout);
+  assert.match(before.stdout, /"size_bytes": 9007199254740993,/);
+});
+
+test("aliases and list mode of compatible scripts work", async () => {
+  const client = readyClient().asClient();
+  const list = await runFake(["s", "l", "-l", "list"], { client });
+  assert.equal(list.stdout, "0|2026-09-21 10:00:00.000001 UTC|shop|9007199254740993|3|1\n");
+  for (const args of [
+    ["t", "g", "0", "0"],
+    ["c", "l"],
+    ["cl", "m"],
+    ["o", "g", "1", "0", "0", "0"],
+    ["m", "p", "0", "0", "0", "-f"],
+  ]) {
+    assert.equal((await runFake(args, { client })).exitCode, 0, args.join(" "));
+  }
+});
+
+test("stats answers in TOML too", async () => {
+  const { stdout } = await runFake(["stats", "-o", "toml"], { client: readyClient().asClient() });
+  assert.match(stdout, /^process_id = 42\n/);
+  assert.match(stdout, /total_memory = 9007199254740993\n/);
+  assert.match(stdout, /\[\[cache_metrics\]\]\nstream_id = 0\n/);
+});
+
+test("quiet prints nothing on stdout", async () => {
+  const ran = await runFake(["-q", "stream", "list"], { client: readyClient().asClient() });
+  assert.equal(ran.stdout, "");
+  assert.equal(ran.exitCode, 0);
+});
+
+test("what is executed is said on stderr, on a terminal or when asked", async () => {
+  const client = readyClient().asClient();
+  assert.match(
+    (await runFake(["stream", "get", "shop"], { client, isTerminal: true })).stderr,
+    /Executing stream get shop\n/,
+  );
+  assert.match(
+    (await runFake(["-v", "stream", "get", "shop"], { client })).stderr,
+    /Executing stream get shop\n/,
+  );
+  assert.equal((await runFake(["stream", "get", "shop"], { client })).stderr, "");
+  const json = ["stream", "get", "shop", "--output", "json"];
+  assert.equal((await runFake(json, { client, isTerminal: true })).stderr, "");
+});
+
+test("no command at all shows the overview and succeeds", async () => {
+  const ran = await runFake([]);
+  assert.equal(ran.exitCode, 0);
+  assert.match(ran.stdout, /Usage: millrace/);
+});
+
+test("help ends with the exit codes, and the version is that of the package", async () => {
+  const help = await runFake(["--help"]);
+  assert.equal(help.exitCode, 0);
+  assert.match(help.stdout, /Exit codes:\n {2}0 {2}done/);
+  const manifest = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
+  assert.equal((await runFake(["--version"])).stdout, `${VERSION}\n`);
+  assert.equal(manifest.version, VERSION);
+  assert.equal((await runFake(["help", "stream"])).exitCode, 0);
+  assert.match((await runFake(["message", "send", "--help"])).stdout, /--lines <file>/);
+});
+
+test("a wrong command line ends with 2 and says what was wrong", async () => {
+  const cases: readonly (readonly [readonly string[], RegExp])[] = [
+    [["stram"], /"stram" is not a command/],
+    [["user", "list", "-l", "list"], /"user" is not part of millrace/],
+    [["message", "flush", "0", "0", "0"], /"flush" is not part of millrace/],
+    [["stream"], /Usage: millrace stream/],
+    [["stream", "get"], /missing required argument 'stream'/],
+    [["stream", "get", "a", "b"], /too many arguments/],
+    [["stream", "list", "--output", "xml"], /Allowed choices are table, list, json/],
+    [["partition", "create", "0", "0", "1001"], /from 1 to 1000/],
+    [["topic", "create", "s", "t", "1", "lz4"], /Allowed choices are none, gzip/],
+    [["topic", "create", "s", "t", "1", "none", "soon"], /not a duration/],
+    [
+      ["topic", "create", "s", "t", "1", "none", "--durability", "persisted", "--set", "durability=x"],
+      /twice/,
+    ],
+    [["--tcp-server-address", "nowhere", "ping"], /HOST:PORT/],
+    [["--tcp-tls-enabled", "true", "ping"], /without TLS/],
+    [["message", "poll", "0", "0", "0"], /--offset N, --first/],
+    [["message", "poll", "0", "0", "0", "--first", "--last"], /--offset N, --first/],
+    [["message", "send", "0", "0", "-p", "1", "-m", "k", "x"], /one of --partition-id/],
+    [["message", "send", "0", "0", "--lines", "f", "x"], /not two of them/],
+    [["message", "send", "0", "0", "-H", "k:colour:red", "x"], /is not a kind/],
+    [["-p", "secret", "stream", "list"], /needs a user name/],
+  ];
+  for (const [args, expected] of cases) {
+    const ran = await runFake(args, { client: readyClient().asClient() });
+    assert.equal(ran.exitCode, 2, args.join(" "));
+    assert.match(ran.stderr, expected, args.join(" "));
+    assert.equal(ran.stdout, "", args.join(" "));
+  }
+});
+
+test("each kind of failure has its exit code and says what to do next", async () => {
+  const cases: readonly (readonly [number, string, number, RegExp])[] = [
+    [
+      ErrorCode.TopicIdNotFound,
+      "No such topic.",
+      5,
+      /\(2010 TopicIdNotFound\)\n.*\n {2}next: List the topics with: millrace topic list shop\n/,
+    ],
+    [
+      ErrorCode.CannotEstablishConnection,
+      "Refused.",
+      3,
+      /next: Is the server running\? Start one with: millrace server/,
+    ],
+    [ErrorCode.InvalidCredentials, "Wrong password.", 4, /next: Check the user name and password/],
+    [ErrorCode.Unauthorized, "Not allowed.", 4, /next: Log in as a user with the permission/],
+    [ErrorCode.StreamNameAlreadyExists, "Taken.", 1, /next: Choose another name/],
+  ];
+  for (const [code, message, exitCode, expected] of cases) {
+    const connect = () => Promise.reject(new CodedError(code, message, { cause: new Error("the reason") }));
+    const ran = await runFake(["topic", "delete", "shop", "orders"], { connect });
+    assert.equal(ran.exitCode, exitCode, message);
+    assert.match(ran.stderr, expected);
+    assert.match(ran.stderr, new RegExp(`^error: ${message}`));
+    assert.match(ran.stderr, /because: the reason/);
+  }
+});
+
+test("with JSON output a failure is one JSON object on stderr", async () => {
+  const args = ["stream", "get", "nothing", "--output", "json"];
+  const ran = await runFake(args, { client: readyClient().asClient() });
+  assert.equal(ran.stdout, "");
+  const { error } = JSON.parse(ran.stderr);
+  assert.deepEqual([error.code, error.name, error.exit_code], [1009, "StreamIdNotFound", 5]);
+  const usage = await runFake(["stream", "get", "--output", "json"]);
+  assert.equal(JSON.parse(usage.stderr).error.exit_code, 2);
+});
+
+test("what does not exist is found missing at the right level", async () => {
+  const cases: readonly (readonly [readonly string[], RegExp])[] = [
+    [["stream", "get", "x"], /There is no stream "x"/],
+    [["topic", "get", "x", "orders"], /There is no stream "x"/],
+    [["topic", "get", "shop", "9"], /There is no topic #9 in stream "shop"/],
+    [["topic", "list", "x"], /There is no stream "x"/],
+    [["client", "get", "99"], /There is no client 99/],
+    [["message", "tail", "shop", "x"], /There is no topic "x"/],
+  ];
+  for (const [args, expected] of cases) {
+    const ran = await runFake(args, { client: readyClient().asClient() });
+    assert.equal(ran.exitCode, 5, args.join(" "));
+    assert.match(ran.stderr, expected);
+  }
+  const none = await runFake(["o", "get", "1", "0", "0", "0"], { client: new FakeClient().asClient() });
+  assert.equal(none.exitCode, 5);
+  assert.match(none.stderr, /3021 ConsumerOffsetNotFound/);
+});
+
+test("the session is closed after success and after failure", async () => {
+  const client = readyClient();
+  await runFake(["stream", "list"], { client: client.asClient() });
+  await runFake(["stream", "get", "x"], { client: client.asClient() });
+  assert.equal(client.closedCount, 2);
+});
+
+test("a topic is created with exactly the options that were typed", async () => {
+  const client = readyClient();
+  const options = ["-m", "15GB", "--durability", "persisted", "--set", "segment_size=128MiB"];
+  const args = ["topic", "create", "shop", "t", "2", "gzip", "1h", "30min", ...options];
+  await runFake(args, { client: client.asClient() });
+  assert.deepEqual(client.calls.at(-1), [
+    "createTopic",
+    "shop",
+    {
+      name: "t",
+      partitionsCount: 2,
+      compression: "gzip",
+      messageExpiry: 5_400_000_000n,
+      maxTopicSize: 15_000_000_000n,
+      durability: "persisted",
+      options: { segment_size: "128MiB" },
+    },
+  ]);
+  await runFake(["topic", "update", "shop", "0", "t", "none"], { client: client.asClient() });
+  assert.deepEqual(client.calls.at(-1), [
+    "updateTopic",
+    "shop",
+    0,
+    { name: "t", compression: "none", options: {} },
+  ]);
+});
+
+test("what follows server belongs to the server, and needs no credentials", async () => {
+  const ran = await runFake(["server", "--help", "--data", "x"], { environment: {} });
+  assert.deepEqual(ran.serverArguments, [["--help", "--data", "x"]]);
+  assert.equal(ran.exitCode, 0);
+});
