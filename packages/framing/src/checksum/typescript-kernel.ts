@@ -9,6 +9,7 @@ import {
   type FrameRun,
   type KernelMemory,
 } from "./checksum-kernel.ts";
+import { assertBatchInside, assertCounters, assertInside } from "./kernel-range.ts";
 import { xxh3_64 } from "./xxh3.ts";
 
 /** Header bytes under the batch checksum (up to the checksum itself), then the u32 count. */
@@ -35,7 +36,7 @@ export class TypeScriptKernel implements ChecksumKernel {
   }
 
   verifyBatch(position: number, length: number): BatchFault | undefined {
-    assert(position + length <= this.memory.bytes.byteLength, "a batch to verify lies inside the memory");
+    assertInside(this.memory, position, length);
     const headerFault = this.#headerFault(position, length);
     if (headerFault) return headerFault;
 
@@ -52,7 +53,10 @@ export class TypeScriptKernel implements ChecksumKernel {
 
   sealBatch(position: number, length: number): void {
     const { view } = this.memory;
-    assert(batchLengthAt(view, position) === length, "a batch to seal is as long as its header says");
+    assert(
+      assertBatchInside(this.memory, position) === length,
+      "a batch to seal is as long as its header says",
+    );
     for (const at of this.#frames(position)) {
       view.setBigUint64(at + FRAME_AT.checksum, this.#frameChecksum(at), true);
     }
@@ -60,6 +64,8 @@ export class TypeScriptKernel implements ChecksumKernel {
   }
 
   stampBatch(position: number, partitionId: number, baseOffset: number, baseTimestamp: number): void {
+    assertCounters(partitionId, baseOffset, baseTimestamp);
+    assertBatchInside(this.memory, position);
     const { view } = this.memory;
     setU64Number(view, position + BATCH_AT.partitionId, partitionId);
     setU64Number(view, position + BATCH_AT.baseOffset, baseOffset);
@@ -68,6 +74,8 @@ export class TypeScriptKernel implements ChecksumKernel {
   }
 
   sliceBatch(position: number, index: number, count: number, headerPosition: number): FrameRun {
+    assertBatchInside(this.memory, position);
+    assertInside(this.memory, headerPosition, BATCH_HEADER_LENGTH);
     const { bytes, view } = this.memory;
     const run = this.#frames(position).slice(index, index + count);
     const [start, last] = [run[0], run.at(-1)];
@@ -89,6 +97,7 @@ export class TypeScriptKernel implements ChecksumKernel {
   }
 
   hash64(position: number, length: number): bigint {
+    assertInside(this.memory, position, length);
     return xxh3_64(this.memory.bytes.subarray(position, position + length));
   }
 

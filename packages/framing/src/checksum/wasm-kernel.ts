@@ -1,7 +1,8 @@
 import { assert } from "@millrace/errors";
-import { BATCH_HEADER_LENGTH, batchLengthAt } from "../batch-header.ts";
+import { BATCH_HEADER_LENGTH } from "../batch-header.ts";
 import type { BatchFault, ChecksumKernel, FrameRun, KernelMemory } from "./checksum-kernel.ts";
 import type { WasmBuild } from "./kernel-module.ts";
+import { assertBatchInside, assertCounters, assertInside } from "./kernel-range.ts";
 
 /** What `kernel/index.ts` exports. Addresses and counts are u32, hashes i64. */
 interface KernelExports {
@@ -35,7 +36,7 @@ export class WasmKernel implements ChecksumKernel {
   }
 
   verifyBatch(position: number, length: number): BatchFault | undefined {
-    this.#assertInside(position, length);
+    assertInside(this.memory, position, length);
     const code = this.#exports.verifyBatch(position, length);
     if (code === 0) return undefined;
     return {
@@ -46,30 +47,29 @@ export class WasmKernel implements ChecksumKernel {
   }
 
   sealBatch(position: number, length: number): void {
-    this.#assertInside(position, length);
-    assert(this.#batchLength(position) === length, "a batch to seal is as long as its header says");
+    assert(
+      assertBatchInside(this.memory, position) === length,
+      "a batch to seal is as long as its header says",
+    );
     assert(this.#exports.sealBatch(position) === 0, "the frames of a batch to seal fill it");
   }
 
   stampBatch(position: number, partitionId: number, baseOffset: number, baseTimestamp: number): void {
-    assert(
-      isCounter(partitionId) && isCounter(baseOffset) && isCounter(baseTimestamp),
-      "what is stamped on a batch are whole numbers below 2^53",
-    );
-    this.#assertInside(position, this.#batchLength(position));
+    assertCounters(partitionId, baseOffset, baseTimestamp);
+    assertBatchInside(this.memory, position);
     this.#exports.stampBatch(position, partitionId, baseOffset, baseTimestamp);
   }
 
   sliceBatch(position: number, index: number, count: number, headerPosition: number): FrameRun {
-    this.#assertInside(position, this.#batchLength(position));
-    this.#assertInside(headerPosition, BATCH_HEADER_LENGTH);
+    assertBatchInside(this.memory, position);
+    assertInside(this.memory, headerPosition, BATCH_HEADER_LENGTH);
     const code = count > 0 ? this.#exports.sliceBatch(position, index, count, headerPosition) : -1;
     assert(code === 0, "a slice lies inside its batch");
     return { start: this.#exports.runStart.value >>> 0, end: this.#exports.runEnd.value >>> 0 };
   }
 
   hash64(position: number, length: number): bigint {
-    this.#assertInside(position, length);
+    assertInside(this.memory, position, length);
     return BigInt.asUintN(64, this.#exports.hash(position, length));
   }
 
@@ -84,18 +84,4 @@ export class WasmKernel implements ChecksumKernel {
     }
     return BigInt.asUintN(64, this.#exports.closeWindow());
   }
-
-  #batchLength(position: number): number {
-    this.#assertInside(position, BATCH_HEADER_LENGTH);
-    return batchLengthAt(this.memory.view, position);
-  }
-
-  #assertInside(position: number, length: number): void {
-    const inside = position >= 0 && length >= 0 && position + length <= this.memory.bytes.byteLength;
-    assert(inside, "a range given to the kernel lies inside its memory");
-  }
-}
-
-function isCounter(value: number): boolean {
-  return Number.isSafeInteger(value) && value >= 0;
 }

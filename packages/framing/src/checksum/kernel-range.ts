@@ -1,0 +1,27 @@
+import { assert } from "@millrace/errors";
+import { BATCH_HEADER_LENGTH, batchLengthAt } from "../batch-header.ts";
+import type { KernelMemory } from "./checksum-kernel.ts";
+
+/** Stops unless the range lies inside the memory. Every build asks this before it touches a byte. */
+export function assertInside(memory: KernelMemory, position: number, length: number): void {
+  const inside = position >= 0 && length >= 0 && position + length <= memory.bytes.byteLength;
+  assert(inside, "a range given to the kernel lies inside its memory");
+}
+
+/** Stops unless the batch at `position` lies inside the memory with the length its header says; that length. */
+export function assertBatchInside(memory: KernelMemory, position: number): number {
+  assertInside(memory, position, BATCH_HEADER_LENGTH);
+  const batchLength = batchLengthAt(memory.view, position);
+  assertInside(memory, position, batchLength);
+  return batchLength;
+}
+
+/** Stops unless each is a whole number 0..2^53-1, as everything the server counts is. */
+export function assertCounters(partitionId: number, baseOffset: number, baseTimestamp: number): void {
+  const counters = isCounter(partitionId) && isCounter(baseOffset) && isCounter(baseTimestamp);
+  assert(counters, "what is stamped on a batch are whole numbers below 2^53");
+}
+
+function isCounter(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0;
+}
