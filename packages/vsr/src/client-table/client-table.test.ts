@@ -125,7 +125,7 @@ test("a reply for a client that is gone is not kept", () => {
   assert.equal(table.count, 0);
 });
 
-test("A Logout executes whatever its request number, for the newest session only.", () => {
+test("a Logout executes whatever its request number, for the newest session only", () => {
   const table = new ClientTable();
   table.register(7n, 1, 5);
   table.record(
@@ -148,4 +148,10 @@ test("A Logout executes whatever its request number, for the newest session only
     reason: "session-unknown",
   });
   assert.deepEqual(table.admitLogout({ client: 8n, session: 5 }), { kind: "evict", reason: 1 });
+});
+
+test("the host's own id cannot be registered by a client", () => {
+  const table = new ClientTable();
+  assert.equal(table.register(0n, ALICE, 1), "other-user");
+  assert.equal(table.count, 0);
 });

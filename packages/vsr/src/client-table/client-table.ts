@@ -1,5 +1,5 @@
 import type { ReplyFields } from "../output.ts";
-import type { Request } from "../prepare.ts";
+import { type Request, SERVER_CLIENT } from "../prepare.ts";
 import { decodeClientTable, encodeClientTable } from "./client-table-codec.ts";
 import type { CachedReply, Session } from "./session.ts";
 
@@ -81,8 +81,12 @@ export class ClientTable {
     return this.#sessions.get(client);
   }
 
-  /** How a Register would end now if `reserved` more newcomers were already on their way. */
+  /**
+   * How a Register would end now if `reserved` more newcomers were already on their way.
+   * The host's own id is never a client's.
+   */
   registrationOf(client: bigint, user: number, reserved = 0): Registration {
+    if (client === SERVER_CLIENT) return "other-user";
     const known = this.#sessions.get(client);
     if (known !== undefined) return known.user === user ? "registered" : "other-user";
     return this.#sessions.size + reserved < this.capacity ? "registered" : "full";
@@ -100,10 +104,8 @@ export class ClientTable {
 
   /** Applies the duplicate rules to a request, in the order of wire-protocol 5.3. Changes nothing. */
   admit(request: Pick<Request, "client" | "session" | "request" | "bodyChecksum">): Admission {
-    const session = this.#sessions.get(request.client);
-    if (session === undefined) return { kind: "evict", reason: 1 };
-    if (request.session < session.epoch) return { kind: "evict", reason: 7 };
-    if (request.session > session.epoch) return { kind: "drop", reason: "session-unknown" };
+    const session = this.#currentSession(request);
+    if ("kind" in session) return session;
     if (request.request > session.watermark) return EXECUTE;
     const reply = session.replies.find((one) => one.request === request.request);
     if (reply === undefined) return { kind: "already-applied" };
@@ -118,10 +120,8 @@ export class ClientTable {
    * repeat. Its host may send one when the connection is gone, without knowing the client's count. Changes nothing.
    */
   admitLogout(request: Pick<Request, "client" | "session">): Admission {
-    const session = this.#sessions.get(request.client);
-    if (session === undefined) return { kind: "evict", reason: 1 };
-    if (request.session < session.epoch) return { kind: "evict", reason: 7 };
-    return request.session > session.epoch ? { kind: "drop", reason: "session-unknown" } : EXECUTE;
+    const session = this.#currentSession(request);
+    return "kind" in session ? session : EXECUTE;
   }
 
   /** Commits an answer: raises the watermark and keeps the reply. A client that is gone keeps nothing. */
@@ -139,6 +139,14 @@ export class ClientTable {
     if (session === undefined) return;
     for (const reply of session.replies) this.#forget(reply);
     this.#sessions.delete(client);
+  }
+
+  /** The client's session when the request belongs to it, or why it does not. */
+  #currentSession(request: Pick<Request, "client" | "session">): Session | Admission {
+    const session = this.#sessions.get(request.client);
+    if (session === undefined) return { kind: "evict", reason: 1 };
+    if (request.session < session.epoch) return { kind: "evict", reason: 7 };
+    return request.session > session.epoch ? { kind: "drop", reason: "session-unknown" } : session;
   }
 
   #keepReply(reply: CachedReply): void {

@@ -14,12 +14,18 @@ import { type Prepare, type Request, SERVER_CLIENT, SessionOperation } from "../
  */
 export function onRequest(state: GroupState, request: Request): readonly Output[] {
   if (!state.isPrimary) return [reject(request, ErrorCode.TransientNotAccepted)];
-  if (state.clientTable !== undefined && request.client !== SERVER_CLIENT) {
+  if (state.clientTable !== undefined && !isHostsOwn(request)) {
     const refusal = refuseBySession(state, state.clientTable, request);
     if (refusal !== undefined) return [refusal];
   }
   if (state.pipeline.free === 0) return [reject(request, ErrorCode.TransientNotAccepted)];
   return prepareRequest(state, request);
+}
+
+/** Sessions are for clients: a Register or Logout under the host's id is judged, and refused, like a stranger's. */
+function isHostsOwn({ client, operation }: Request): boolean {
+  const { register, logout } = SessionOperation;
+  return client === SERVER_CLIENT && operation !== register && operation !== logout;
 }
 
 function prepareRequest(state: GroupState, request: Request): readonly Output[] {
