@@ -1,1 +1,59 @@
-export {};
+import { isCodedError } from "@millrace/errors";
+import { loadConfig } from "./config/load-config.ts";
+import { type Flags, parseFlags } from "./flags/flags.ts";
+import { HELP } from "./flags/help.ts";
+import { createPinoLog } from "./log/pino-log.ts";
+import { banner } from "./start/banner.ts";
+import { exitOnBrokenInvariants, stopOnSignals } from "./start/shutdown.ts";
+import { type RunningServer, startServer } from "./start/start-server.ts";
+import { VERSION } from "./version.ts";
+
+/** Runs the server from the command line. Whatever keeps it from starting is said in one line, and it exits 1. */
+export async function main(args: readonly string[]): Promise<void> {
+  try {
+    const flags = parseFlags(args);
+    if (flags.help) process.stdout.write(HELP);
+    else if (flags.version) process.stdout.write(`millrace-server ${VERSION}\n`);
+    else await serve(flags);
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
+    process.stderr.write(`millrace-server: ${error.message}${detailsText(error.details)}\n`);
+    process.exitCode = 1;
+  }
+}
+
+async function serve(flags: Flags): Promise<void> {
+  const { env } = process;
+  const { config, warnings } = await loadConfig({
+    environment: env,
+    configPath: flags.configPath,
+    dataPath: flags.dataPath,
+  });
+  const log = createPinoLog({ level: config.logging.level, pretty: process.stderr.isTTY === true });
+  exitOnBrokenInvariants(log);
+  for (const warning of warnings) log.warn(warning);
+  const server = await startServer({
+    config,
+    environment: env,
+    log,
+    fresh: flags.fresh,
+    withDefaultRootCredentials: flags.withDefaultRootCredentials,
+  });
+  stopOnSignals(server, { log, joinMs: config.sharding.shutdown_join_timeout });
+  process.stdout.write(bannerOf(server, flags));
+}
+
+function bannerOf({ tcpAddress, dataPath, madeRootUser }: RunningServer, flags: Flags): string {
+  const facts = { version: VERSION, tcpAddress, dataPath };
+  if (madeRootUser === undefined) return banner(facts);
+  const { username: name, password, isGenerated } = madeRootUser;
+  const isShown = isGenerated || flags.withDefaultRootCredentials;
+  return banner({ ...facts, rootUser: { name, isGenerated, ...(isShown ? { password } : {}) } });
+}
+
+function detailsText(details: Readonly<Record<string, unknown>>): string {
+  const shown = Object.entries(details).map(([key, value]) => `${key}: ${String(value)}`);
+  return shown.length === 0 ? "" : ` (${shown.join(", ")})`;
+}
+
+await main(process.argv.slice(2));

@@ -1,1 +1,18 @@
-export {};
+/**
+ * One shard of a Millrace server: sessions, both consensus planes, partitions, every command. No sockets.
+ *
+ * ```ts
+ * import { BROKER_DEFAULTS, createBroker } from "@millrace/broker";
+ *
+ * const broker = await createBroker({ platform, kernel, pool, config: BROKER_DEFAULTS, version, roster, rootUser });
+ * const listener = await listenTcp({ ..., onConnection: (connection) => broker.onConnection(connection) });
+ * await listener.close();
+ * await broker.stop({ drainMs: 10_000 });
+ * ```
+ *
+ * @packageDocumentation
+ */
+export { Broker, type BrokerOptions, createBroker, type RootUser } from "./broker.ts";
+export { BROKER_DEFAULTS, type BrokerConfig } from "./broker-config.ts";
+export type { BrokerMetrics } from "./metrics.ts";
+export type { Shard } from "./shard.ts";

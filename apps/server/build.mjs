@@ -1,0 +1,36 @@
+// Bundles the server with every private workspace package into dist/bin, which is all that is published.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const target = join(here, "dist", "bin");
+mkdirSync(target, { recursive: true });
+
+await build({
+  entryPoints: [join(here, "src", "main.ts")],
+  outfile: join(target, "server.mjs"),
+  bundle: true,
+  platform: "node",
+  target: "node20.19",
+  format: "esm",
+  conditions: ["millrace-source"],
+  external: ["pino", "smol-toml", "xxhash-wasm", "zod"],
+  sourcemap: "linked",
+  sourcesContent: false,
+  legalComments: "none",
+});
+
+// The first module of a Node process is loaded through the thread pool when it is an ES module; as CommonJS it is
+// not, so the pool's size can still be chosen here.
+writeFileSync(join(target, "package.json"), `${JSON.stringify({ type: "commonjs" })}\n`);
+writeFileSync(
+  join(target, "millrace-server.js"),
+  `#!/usr/bin/env node
+"use strict";
+process.env.UV_THREADPOOL_SIZE ||= "16";
+import("./server.mjs");
+`,
+  { mode: 0o755 },
+);

@@ -1,0 +1,60 @@
+import { CodedError, ErrorCode } from "@millrace/errors";
+import { isWildcard, parseListenAddress } from "./listen-address.ts";
+import type { Config } from "./schema.ts";
+
+/**
+ * Checks what no single value can show: features that are not built, addresses, a usable data path.
+ *
+ * @throws CodedError FeatureUnavailable, InvalidConfiguration
+ */
+export function checkConfig(config: Config): void {
+  if (config.path.trim() === "") throw invalid("path", "is blank; name the folder that holds the data");
+  refuseUnbuilt(config);
+  if (!config.tcp.enabled) throw invalid("tcp.enabled", "is false, so no client could reach the server");
+  checkReachable(config);
+  const { shutdown_poll_interval: poll, shutdown_drain_timeout: drain } = config.sharding;
+  if (poll > drain) throw invalid("sharding.shutdown_poll_interval", "is above shutdown_drain_timeout");
+  if (drain > config.sharding.shutdown_join_timeout) {
+    throw invalid("sharding.shutdown_drain_timeout", "is above shutdown_join_timeout");
+  }
+  if (config.heartbeat.enabled && config.heartbeat.interval === 0) {
+    throw invalid("heartbeat.interval", "is 0 although heartbeat.enabled is true");
+  }
+}
+
+/** Features a configuration may name that this release does not have; switched on, they refuse to start. */
+function refuseUnbuilt(config: Config): void {
+  const switches: readonly (readonly [key: string, isOn: boolean])[] = [
+    ["quic.enabled", config.quic.enabled],
+    ["http.enabled", config.http.enabled],
+    ["websocket.enabled", config.websocket.enabled],
+    ["tcp.tls.enabled", config.tcp.tls.enabled],
+    ["telemetry.enabled", config.telemetry.enabled],
+    ["encryption.enabled", config.encryption.enabled],
+    ["cluster.enabled", config.cluster.enabled],
+  ];
+  const unbuilt = switches.find(([, isOn]) => isOn);
+  if (unbuilt === undefined) return;
+  throw new CodedError(
+    ErrorCode.FeatureUnavailable,
+    `The setting ${unbuilt[0]} = true is not available in this release. Set it to false.`,
+    { details: { key: unbuilt[0] } },
+  );
+}
+
+/** Clients reconnect to the address the roster names, so a wildcard needs one that can be reached. */
+function checkReachable(config: Config): void {
+  const { host } = parseListenAddress(config.tcp.address, "tcp.address");
+  const advertised = config.node.advertised_address;
+  if (advertised === undefined) {
+    if (isWildcard(host)) {
+      throw invalid("tcp.address", `binds every interface (${host}); set node.advertised_address too`);
+    }
+  } else if (isWildcard(advertised)) {
+    throw invalid("node.advertised_address", "stands for every interface; name one that clients can reach");
+  }
+}
+
+function invalid(key: string, what: string): CodedError {
+  return new CodedError(ErrorCode.InvalidConfiguration, `The setting ${key} ${what}.`, { details: { key } });
+}

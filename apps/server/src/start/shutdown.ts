@@ -1,0 +1,52 @@
+import type { Log } from "@millrace/platform";
+import type { RunningServer } from "./start-server.ts";
+
+/** Exit codes by signal when a second one cuts an orderly stop short: 128 and the signal's number. */
+const SIGNAL_EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
+
+/** Code of a server that stopped because something was broken. */
+const EXIT_BROKEN = 1;
+
+/**
+ * Stops the server on the first SIGTERM or SIGINT and exits 0; a second signal exits at once. Exits 1 when stopping
+ * takes longer than `joinMs` or fails.
+ */
+export function stopOnSignals(
+  server: RunningServer,
+  options: { readonly log: Log; readonly joinMs: number },
+): void {
+  const { log, joinMs } = options;
+  let isStopping = false;
+  const onSignal = (signal: keyof typeof SIGNAL_EXIT_CODES) => {
+    if (isStopping) process.exit(SIGNAL_EXIT_CODES[signal]);
+    isStopping = true;
+    log.info("Stopping.", { signal });
+    setTimeout(() => {
+      log.error("Stopping took too long.", { joinMs });
+      process.exit(EXIT_BROKEN);
+    }, joinMs).unref();
+    server.stop().then(
+      () => {
+        log.info("Stopped.");
+        process.exit(0);
+      },
+      (error: unknown) => {
+        log.error("Stopping failed.", { error: String(error) });
+        process.exit(EXIT_BROKEN);
+      },
+    );
+  };
+  process.on("SIGTERM", onSignal);
+  process.on("SIGINT", onSignal);
+}
+
+/** A mistake of our own ends the process: it never goes on half alive. */
+export function exitOnBrokenInvariants(log: Log): void {
+  const onBroken = (error: unknown) => {
+    const { message, stack } = error instanceof Error ? error : new Error(String(error));
+    log.error("The server stops because of a mistake of its own.", { message, stack });
+    process.exit(EXIT_BROKEN);
+  };
+  process.on("uncaughtException", onBroken);
+  process.on("unhandledRejection", onBroken);
+}

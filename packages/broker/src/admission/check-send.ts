@@ -1,0 +1,77 @@
+import { CodedError, ErrorCode } from "@millrace/errors";
+import { HEADER_LENGTH, type Lease, messageCountAt } from "@millrace/framing";
+import { decodeBody, decodeSendMetadata, type SendMetadata } from "@millrace/protocol";
+import type { PartitionGroup } from "../partition-plane/partition-group.ts";
+import { choosePartition } from "../routing/choose-partition.ts";
+import type { ClientRequest } from "../sessions/client-request.ts";
+import type { Session } from "../sessions/session.ts";
+import type { Shard } from "../shard.ts";
+import { checkPermission } from "./check-permission.ts";
+import { groupOf, type TopicPlace } from "./find-target.ts";
+import { leaseInKernelMemory } from "./kernel-lease.ts";
+
+/** A send that may be queued. */
+export interface AdmittedSend {
+  readonly group: PartitionGroup;
+  /** The verified, unstamped batch in the kernel's memory, held once for whoever takes the send. */
+  readonly batchLease: Lease;
+  readonly messagesCount: number;
+}
+
+/**
+ * Everything that is checked before a send is queued, in the order in which its first failure wins.
+ *
+ * 1. The metadata in front of the batch decodes and fills exactly the length it announces: else 3.
+ * 2. Stream and topic exist and a partition comes of the partitioning: else 20.
+ * 3. The user may send: else 41.
+ * 4. The batch is whole and intact, see `ChecksumKernel.verifyBatch`: else 3, 4027 or 4039.
+ * 5. It holds as many messages as the metadata says: else 3.
+ *
+ * What the content of a message means (payload, user headers, ids, deltas) is not checked.
+ * @throws CodedError with one of these codes, or 58 when there is no memory to verify in
+ * @see wire-protocol section 9.4
+ */
+export function checkSend(shard: Shard, request: ClientRequest, session: Session): AdmittedSend {
+  const { body } = request;
+  const metadata = decodeBody(decodeSendMetadata, body);
+  const { group, place } = findSendTarget(shard, metadata);
+  checkPermission(shard, session, "send", { stream: place.stream.id, topic: place.topic.id });
+  const batchLength = body.length - metadata.batchPosition;
+  const batchLease = leaseInKernelMemory(
+    shard.pool,
+    request.messageLease,
+    HEADER_LENGTH + metadata.batchPosition,
+    batchLength,
+  );
+  try {
+    checkBatch(shard, batchLease, metadata);
+  } catch (error) {
+    batchLease.release();
+    throw error;
+  }
+  return { group, batchLease, messagesCount: metadata.messagesCount };
+}
+
+function findSendTarget(shard: Shard, metadata: SendMetadata): { group: PartitionGroup; place: TopicPlace } {
+  const stream = shard.catalog.findStream(metadata.stream);
+  const topic = stream && shard.catalog.findTopic(stream, metadata.topic);
+  const partition = topic && choosePartition(topic, metadata.partitioning, shard);
+  if (stream === undefined || topic === undefined || partition === undefined) {
+    throw new CodedError(ErrorCode.ResourceNotFound, "Stream, topic or partition does not exist.");
+  }
+  return { group: groupOf(shard, topic, partition), place: { stream, topic } };
+}
+
+function checkBatch(shard: Shard, batchLease: Lease, metadata: SendMetadata): void {
+  const fault = shard.kernel.verifyBatch(batchLease.position, batchLease.length);
+  if (fault !== undefined) {
+    throw new CodedError(fault.code, "The batch is not intact.", {
+      details: { frame: fault.index, position: fault.position },
+    });
+  }
+  if (messageCountAt(batchLease.view, 0) === metadata.messagesCount) return;
+  throw new CodedError(
+    ErrorCode.InvalidCommand,
+    "The batch holds another number of messages than announced.",
+  );
+}

@@ -1,0 +1,51 @@
+/** What a broker can be told, as plain values with units in their names. */
+export interface BrokerConfig {
+  /** Longest message in both directions, header included. */
+  readonly messageLengthMax: number;
+  /** Operations of one partition between prepare and commit, 1..127. */
+  readonly partitionQueueDepth: number;
+  /** Operations of the metadata group between prepare and commit, 1..127. */
+  readonly metadataQueueDepth: number;
+  /** Milliseconds a write waits for room before it is refused with 58. */
+  readonly admissionTimeoutMs: number;
+  readonly clientsTableMax: number;
+  /** Stored consumer offsets per partition and kind. */
+  readonly consumerOffsetsMax: number;
+  readonly validateChecksums: boolean;
+  /** Bytes of recent messages kept in memory over all partitions. */
+  readonly tailCacheLengthMax: number;
+  readonly heartbeat: { readonly isEnabled: boolean; readonly intervalMs: number };
+  /** Requests of one connection received and not answered; beyond it its socket is paused. */
+  readonly requestsInFlightMax: number;
+  /** Bytes of one connection's replies that are not written yet; beyond it none of its requests begins. */
+  readonly repliesLengthMax: number;
+  /** Passwords checked at once; each takes a thread and megabytes, so a stranger must not start more. */
+  readonly passwordChecksMax: number;
+  /** Metadata ops between two snapshots: replaying as many takes a few milliseconds. */
+  readonly snapshotEveryOps: number;
+  /** Partitions opened at once; each takes a few file calls, so more would only wait in the thread pool. */
+  readonly partitionsOpeningMax: number;
+  /** Milliseconds that sessions found at start wait for their client to come back before they are logged out. */
+  readonly recoveredSessionGraceMs: number;
+}
+
+const MIB = 1024 * 1024;
+
+/** The configuration of a server that was told nothing. */
+export const BROKER_DEFAULTS: BrokerConfig = {
+  messageLengthMax: 64 * MIB,
+  partitionQueueDepth: 32,
+  metadataQueueDepth: 32,
+  admissionTimeoutMs: 2000,
+  clientsTableMax: 8192,
+  consumerOffsetsMax: 4096,
+  validateChecksums: true,
+  tailCacheLengthMax: 256 * MIB,
+  heartbeat: { isEnabled: true, intervalMs: 30_000 },
+  requestsInFlightMax: 256,
+  repliesLengthMax: 8 * MIB,
+  passwordChecksMax: 4,
+  snapshotEveryOps: 1024,
+  partitionsOpeningMax: 16,
+  recoveredSessionGraceMs: 120_000,
+};

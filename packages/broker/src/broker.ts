@@ -1,0 +1,113 @@
+import type { BlockPool, ChecksumKernel } from "@millrace/framing";
+import type { Connection, Platform } from "@millrace/platform";
+import type { ClusterMetadata } from "@millrace/protocol";
+import { admitClientRequest } from "./admission/admit-client-request.ts";
+import type { BrokerConfig } from "./broker-config.ts";
+import { HeaderPool } from "./replies/header-pool.ts";
+import { ClientConnection, type ConnectionHost } from "./sessions/client-connection.ts";
+import { watchHeartbeats } from "./sessions/heartbeat.ts";
+import { endSession } from "./sessions/logout.ts";
+import { releaseRecoveredSessions } from "./sessions/recovered-sessions.ts";
+import type { Shard } from "./shard.ts";
+import { type OpenedShard, openShard } from "./start/open-shard.ts";
+
+/** The root user a first start makes; a later start leaves users alone. */
+export interface RootUser {
+  readonly name: string;
+  /** Stored form of the password, see `Passwords.hash`. */
+  readonly passwordHash: string;
+}
+
+/** What a broker is made from. */
+export interface BrokerOptions {
+  readonly platform: Platform;
+  readonly kernel: ChecksumKernel;
+  readonly pool: BlockPool;
+  readonly config: BrokerConfig;
+  /** Version of the product, for the format file of the data directory. */
+  readonly version: string;
+  /** The nodes clients may connect to; asked for each GetClusterMetadata. */
+  readonly roster: () => ClusterMetadata;
+  /** Called when the catalog has no user yet; without it such a start fails. */
+  readonly rootUser: () => Promise<RootUser>;
+}
+
+/**
+ * One shard of a server: takes connections, whichever transport made them, and serves every command.
+ *
+ * Knows no sockets and no real time; what it needs comes with the platform.
+ */
+export class Broker {
+  readonly #opened: OpenedShard;
+  readonly #host: ConnectionHost;
+  readonly #stopHeartbeats: () => void;
+  readonly #stopReleasing: () => void;
+  #isStopping = false;
+
+  /** Use `createBroker`. */
+  constructor(opened: OpenedShard) {
+    const { shard } = opened;
+    this.#opened = opened;
+    this.#host = {
+      clock: shard.platform.clock,
+      headers: new HeaderPool(),
+      limits: shard.config,
+      begin: (request) => admitClientRequest(shard, request),
+      ended: (connection) => {
+        shard.connections.remove(connection);
+        endSession(shard, connection);
+      },
+    };
+    this.#stopHeartbeats = watchHeartbeats(shard);
+    this.#stopReleasing = releaseRecoveredSessions(shard);
+  }
+
+  /** The broker's parts, for those who look inside: other transports, tests, the simulator. */
+  get shard(): Shard {
+    return this.#opened.shard;
+  }
+
+  /** Serves a connection from its first message on. While stopping it is closed at once. */
+  onConnection(connection: Connection): void {
+    if (this.#isStopping) {
+      connection.close();
+      return;
+    }
+    const { connections } = this.shard;
+    connections.add(new ClientConnection({ number: connections.nextNumber(), connection, host: this.#host }));
+  }
+
+  /**
+   * Answers what is in flight, closes every connection, flushes and closes every file. Settles when all that is done.
+   *
+   * @param options.drainMs  how long connections may take before they are cut off
+   */
+  async stop(options: { readonly drainMs: number }): Promise<void> {
+    if (this.#isStopping) return;
+    this.#isStopping = true;
+    this.#stopHeartbeats();
+    this.#stopReleasing();
+    await this.#drainConnections(options.drainMs);
+    await this.#opened.close();
+  }
+
+  async #drainConnections(drainMs: number): Promise<void> {
+    const { connections, platform } = this.shard;
+    for (const connection of connections.list()) connection.finish();
+    const cutOff = platform.clock.setTimer(drainMs, () => {
+      for (const connection of connections.list()) connection.close();
+    });
+    await connections.empty();
+    cutOff.cancel();
+  }
+}
+
+/**
+ * Opens the data directory, recovers metadata and partitions, and makes a broker that is ready for connections.
+ *
+ * @throws CodedError DataDirectoryInUse, FormatTooNew, ForeignDataDirectory, DataDirectoryUnusable, MetadataDamaged,
+ *         or whatever kept the first start from making the root user; nothing is left open or changed then
+ */
+export async function createBroker(options: BrokerOptions): Promise<Broker> {
+  return new Broker(await openShard(options));
+}

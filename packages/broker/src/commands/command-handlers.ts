@@ -1,0 +1,52 @@
+import { CommandCode } from "@millrace/protocol";
+import type { Handler } from "./handler.ts";
+import { pollMessages } from "./messages/poll-messages.ts";
+import { sendMessages } from "./messages/send-messages.ts";
+import { commitMetadata } from "./metadata/commit-metadata.ts";
+import { deleteSegments } from "./metadata/delete-segments.ts";
+import { deleteConsumerOffset } from "./offsets/delete-consumer-offset.ts";
+import { getConsumerOffset } from "./offsets/get-consumer-offset.ts";
+import { storeConsumerOffset } from "./offsets/store-consumer-offset.ts";
+import { getStream } from "./streams/get-stream.ts";
+import { getStreams } from "./streams/get-streams.ts";
+import { describeOptions } from "./system/describe-options.ts";
+import { getClient } from "./system/get-client.ts";
+import { getClients } from "./system/get-clients.ts";
+import { getClusterMetadata } from "./system/get-cluster-metadata.ts";
+import { getMe } from "./system/get-me.ts";
+import { getStats } from "./system/get-stats.ts";
+import { getTopic } from "./topics/get-topic.ts";
+import { getTopics } from "./topics/get-topics.ts";
+
+/**
+ * Who carries out a command, by its code. Ping, login and logout are served before this table is asked; what is not
+ * in it (users, tokens, consumer groups, snapshot, flush) answers `FeatureUnavailable`.
+ */
+export const COMMAND_HANDLERS: ReadonlyMap<number, Handler> = new Map<number, Handler>([
+  [CommandCode.GetStats, getStats],
+  [CommandCode.GetClusterMetadata, getClusterMetadata],
+  [CommandCode.DescribeOptions, describeOptions],
+  [CommandCode.GetMe, getMe],
+  [CommandCode.GetClient, getClient],
+  [CommandCode.GetClients, getClients],
+  [CommandCode.PollMessages, pollMessages],
+  [CommandCode.SendMessages, sendMessages],
+  [CommandCode.GetConsumerOffset, getConsumerOffset],
+  [CommandCode.StoreConsumerOffset, storeConsumerOffset],
+  [CommandCode.DeleteConsumerOffset, deleteConsumerOffset],
+  [CommandCode.GetStream, getStream],
+  [CommandCode.GetStreams, getStreams],
+  [CommandCode.CreateStream, commitMetadata],
+  [CommandCode.UpdateStream, commitMetadata],
+  [CommandCode.DeleteStream, commitMetadata],
+  [CommandCode.PurgeStream, commitMetadata],
+  [CommandCode.GetTopic, getTopic],
+  [CommandCode.GetTopics, getTopics],
+  [CommandCode.CreateTopic, commitMetadata],
+  [CommandCode.UpdateTopic, commitMetadata],
+  [CommandCode.DeleteTopic, commitMetadata],
+  [CommandCode.PurgeTopic, commitMetadata],
+  [CommandCode.CreatePartitions, commitMetadata],
+  [CommandCode.DeletePartitions, commitMetadata],
+  [CommandCode.DeleteSegments, deleteSegments],
+]);

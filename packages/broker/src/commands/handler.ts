@@ -1,0 +1,39 @@
+import { isCodedError } from "@millrace/errors";
+import { directFields } from "../replies/direct-fields.ts";
+import type { ClientRequest } from "../sessions/client-request.ts";
+import type { Session } from "../sessions/session.ts";
+import type { Shard } from "../shard.ts";
+
+/**
+ * Carries out one command for a logged-in client and answers the request once, now or later.
+ *
+ * A `CodedError` thrown before it returns becomes the status of the reply; anything else stops the server.
+ */
+export type Handler = (shard: Shard, request: ClientRequest, session: Session) => void;
+
+/** A command answered at once from what is in memory: makes the reply's body, nothing for an empty one. */
+export type ReadCommand = (shard: Shard, request: ClientRequest, session: Session) => Uint8Array | undefined;
+
+/** Turns a read into a handler. */
+export function answering(read: ReadCommand): Handler {
+  return (shard, request, session) => {
+    const body = read(shard, request, session);
+    request.answer(body === undefined ? [] : [body], directFields(shard, request.connection));
+  };
+}
+
+/** Refuses a request with an error's code; whatever is not a `CodedError` is our own mistake and goes on. */
+export function refuseWith(shard: Shard, request: ClientRequest, error: unknown): void {
+  if (!isCodedError(error)) throw error;
+  shard.metrics.refusals.add(1);
+  request.refuse(error.code, directFields(shard, request.connection));
+}
+
+/** Runs `action` and turns a `CodedError` it throws into the request's answer: for what happens after a handler returned. */
+export function refusingErrors(shard: Shard, request: ClientRequest, action: () => void): void {
+  try {
+    action();
+  } catch (error) {
+    refuseWith(shard, request, error);
+  }
+}

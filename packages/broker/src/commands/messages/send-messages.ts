@@ -1,0 +1,36 @@
+import { encodeSendMessagesReply, Operation } from "@millrace/protocol";
+import { checkSend } from "../../admission/check-send.ts";
+import { directFields } from "../../replies/direct-fields.ts";
+import type { Handler } from "../handler.ts";
+
+/**
+ * Appends a batch to a partition and confirms where it begins.
+ *
+ * The reply leaves once the batch is written as durably as the topic asks. Requests of one connection overlap here;
+ * their order is that of their partition's group.
+ * @see wire-protocol sections 7.5, 8.9, 9
+ */
+export const sendMessages: Handler = (shard, request, session) => {
+  const { group, batchLease, messagesCount } = checkSend(shard, request, session);
+  const { streamId, topicId, partitionId } = group.identity;
+  const { length } = batchLease;
+  group.submit({
+    operation: Operation.SendMessages,
+    client: session.client,
+    request: request.number,
+    user: session.user,
+    batchLease,
+    holder: request.connection,
+    committed({ op, baseOffset, timestamp }) {
+      shard.metrics.messagesReceived.add(messagesCount);
+      shard.metrics.bytesReceived.add(length);
+      shard.metrics.totals.writtenBytes += length;
+      const body = encodeSendMessagesReply([{ streamId, topicId, partitionId, baseOffset }]);
+      request.answer([body], { op, commit: op, view: group.view, timestamp });
+    },
+    failed(code) {
+      shard.metrics.refusals.add(1);
+      request.refuse(code, directFields(shard, request.connection));
+    },
+  });
+};

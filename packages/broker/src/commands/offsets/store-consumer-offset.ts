@@ -1,0 +1,33 @@
+import { CodedError, ErrorCode } from "@millrace/errors";
+import { decodeBody, decodeStoreConsumerOffset, RESULT_SUCCESS } from "@millrace/protocol";
+import { directFields } from "../../replies/direct-fields.ts";
+import { type Handler, refusingErrors } from "../handler.ts";
+import { findConsumer, targetAsResource } from "./consumer-target.ts";
+import { checkOffsetRoom, submitStoreOffset } from "./store-offset-op.ts";
+
+/**
+ * Stores the offset an individual consumer has finished with; it may move backwards.
+ *
+ * Answered once committed, whatever acknowledgement was asked: on one node both mean the same.
+ * Codes: 20 unknown target, 41, 4100 beyond the readable end, 3024 too many consumers, 5000 group.
+ * @see server-semantics section 9
+ */
+export const storeConsumerOffset: Handler = (shard, request, session) => {
+  const asked = decodeBody(decodeStoreConsumerOffset, request.body);
+  const { group, consumerId } = targetAsResource(() => findConsumer(shard, session, asked));
+  group.afterOpen(() =>
+    refusingErrors(shard, request, () => {
+      const partition = group.openPartition;
+      if (asked.offset >= BigInt(partition.committedNextOffset)) {
+        throw new CodedError(ErrorCode.InvalidOffset, "The offset lies beyond the last message.");
+      }
+      checkOffsetRoom(shard, partition, consumerId);
+      const store = { shard, request, session, group, partition, consumerId };
+      submitStoreOffset(store, Number(asked.offset), {
+        committed: ({ op, timestamp }) =>
+          request.answer([RESULT_SUCCESS], { op, commit: op, view: group.view, timestamp }),
+        failed: (code) => request.refuse(code, directFields(shard, request.connection)),
+      });
+    }),
+  );
+};

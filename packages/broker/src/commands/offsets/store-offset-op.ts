@@ -1,0 +1,64 @@
+import { CodedError, ErrorCode } from "@millrace/errors";
+import { ByteWriter } from "@millrace/framing";
+import { Operation } from "@millrace/protocol";
+import type { Partition } from "@millrace/storage";
+import type { PartitionGroup } from "../../partition-plane/partition-group.ts";
+import type { PartitionOp } from "../../partition-plane/partition-op.ts";
+import type { ClientRequest } from "../../sessions/client-request.ts";
+import type { Session } from "../../sessions/session.ts";
+import type { Shard } from "../../shard.ts";
+import { CONSUMER_KIND } from "./consumer-target.ts";
+
+/** What a store of a consumer's offset needs to know. */
+interface OffsetStore {
+  readonly shard: Shard;
+  readonly request: ClientRequest;
+  readonly session: Session;
+  readonly group: PartitionGroup;
+  readonly partition: Partition;
+  readonly consumerId: number;
+}
+
+/** Refuses a new consumer when the partition remembers as many as it may. @throws CodedError TooManyConsumerOffsets */
+export function checkOffsetRoom(shard: Shard, partition: Partition, consumerId: number): void {
+  if (partition.consumerOffset(CONSUMER_KIND, consumerId) !== undefined) return;
+  const limit = shard.config.consumerOffsetsMax;
+  if (partition.consumerOffsetCount(CONSUMER_KIND) < limit) return;
+  throw new CodedError(
+    ErrorCode.TooManyConsumerOffsets,
+    `The partition remembers ${limit} consumers at most.`,
+    {
+      details: { limit },
+    },
+  );
+}
+
+/** Submits the store of an individual consumer's offset. */
+export function submitStoreOffset(
+  store: OffsetStore,
+  offset: number,
+  outcome: Pick<PartitionOp, "committed" | "failed">,
+): void {
+  store.group.submit({
+    operation: Operation.StoreConsumerOffset,
+    client: store.session.client,
+    request: store.request.number,
+    user: store.session.user,
+    body: new ByteWriter(STORE_LENGTH).u8(CONSUMER_KIND).u32(store.consumerId).u64(offset).finish(),
+    ...outcome,
+  });
+}
+
+/** Kind, id, offset: the body as storage keeps it. */
+const STORE_LENGTH = 1 + 4 + 8;
+
+/** Stores an offset for a poll with auto-commit: only forwards, and without an op when there is nothing to move. */
+export function storeOffsetForward(
+  store: OffsetStore,
+  offset: number,
+  outcome: { stored(): void; failed(code: number): void },
+): void {
+  const before = store.partition.consumerOffset(CONSUMER_KIND, store.consumerId);
+  if (before !== undefined && before >= offset) outcome.stored();
+  else submitStoreOffset(store, offset, { committed: () => outcome.stored(), failed: outcome.failed });
+}

@@ -1,0 +1,42 @@
+import type { Counter, Metrics } from "@millrace/platform";
+
+/** What a broker counts. */
+export interface BrokerMetrics {
+  readonly requests: Counter;
+  readonly refusals: Counter;
+  readonly evictions: Counter;
+  readonly messagesReceived: Counter;
+  readonly bytesReceived: Counter;
+  readonly messagesServed: Counter;
+  readonly bytesServed: Counter;
+  /** Totals of the two byte counters since start, for GetStats. */
+  readonly totals: { readBytes: number; writtenBytes: number };
+}
+
+/** What a broker measures when metrics are collected. */
+export interface BrokerGauges {
+  readonly connections: () => number;
+  readonly sessions: () => number;
+  readonly streams: () => number;
+  readonly partitions: () => number;
+  readonly leasesOut: () => number;
+}
+
+/** Declares the broker's metrics, once per broker. */
+export function declareBrokerMetrics(metrics: Metrics, gauges: BrokerGauges): BrokerMetrics {
+  metrics.gauge("connections", "Open client connections", gauges.connections);
+  metrics.gauge("sessions", "Sessions in the client table", gauges.sessions);
+  metrics.gauge("streams", "Streams", gauges.streams);
+  metrics.gauge("partitions", "Partitions", gauges.partitions);
+  metrics.gauge("message_leases", "Leases of message memory that are out", gauges.leasesOut);
+  return {
+    requests: metrics.counter("requests_total", "Requests received"),
+    refusals: metrics.counter("request_refusals_total", "Requests answered with an error status"),
+    evictions: metrics.counter("evictions_total", "Eviction frames sent"),
+    messagesReceived: metrics.counter("messages_received_total", "Messages admitted"),
+    bytesReceived: metrics.counter("message_bytes_received_total", "Bytes of admitted batches"),
+    messagesServed: metrics.counter("messages_served_total", "Messages polled"),
+    bytesServed: metrics.counter("message_bytes_served_total", "Bytes of polled batches"),
+    totals: { readBytes: 0, writtenBytes: 0 },
+  };
+}

@@ -1,0 +1,271 @@
+import { assert, CodedError, ErrorCode } from "@millrace/errors";
+import { batchChecksumAt, type ChecksumKernel, type Lease } from "@millrace/framing";
+import type { Clock, Log } from "@millrace/platform";
+import type { Partition, PartitionIdentity } from "@millrace/storage";
+import { createReplica, type Output, type Prepare, type PrepareFields, type Replica } from "@millrace/vsr";
+import { AdmissionQueue } from "../queues/admission-queue.ts";
+import { Fifo } from "../queues/fifo.ts";
+import type { PartitionOp, QueuedOp } from "./partition-op.ts";
+
+/** What every partition group of a broker shares. */
+export interface GroupContext {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly kernel: ChecksumKernel;
+  readonly checksumOf: (fields: PrepareFields) => bigint;
+  /** Operations between prepare and commit, 1..127. */
+  readonly prepareQueueDepth: number;
+  /** Milliseconds an operation waits for room before it is refused with 58. */
+  readonly admissionTimeoutMs: number;
+}
+
+/** Operations waiting beside those in flight, as a multiple of the pipeline's depth: the reference's number. */
+const QUEUE_FACTOR = 2;
+const NO_CONTENTS = { byteLength: 0, messagesCount: 0, segmentsCount: 1 };
+
+/**
+ * One partition: a consensus group of one replica over a stored partition.
+ *
+ * Operations are numbered, stamped and journaled in the order in which they were submitted, and answered when they
+ * are committed. While the pipeline is full they wait here; while that queue is full too, the connection that
+ * brought the operation is held. One that waits longer than `admissionTimeoutMs` fails with 58.
+ */
+export class PartitionGroup {
+  readonly identity: PartitionIdentity;
+  readonly #context: GroupContext;
+  readonly #queue: AdmissionQueue<QueuedOp>;
+  /** Prepared and not committed, in op order. */
+  readonly #inFlight = new Fifo<QueuedOp>();
+  #partition: Partition | undefined = undefined;
+  #replica: Replica | undefined = undefined;
+  #openFault: CodedError | undefined = undefined;
+  #whenOpen: (() => void)[] = [];
+  #whenIdle: (() => void)[] = [];
+  #writesPending = 0;
+  /** A journal write failed: nothing new is prepared until every write has come back. */
+  #failure: CodedError | undefined = undefined;
+  #closedCode: number | undefined = undefined;
+
+  constructor(identity: PartitionIdentity, context: GroupContext) {
+    this.identity = identity;
+    this.#context = context;
+    this.#queue = new AdmissionQueue({
+      clock: context.clock,
+      timeoutMs: context.admissionTimeoutMs,
+      onLate: (queued) => this.#fail(queued, ErrorCode.TransientNotAccepted),
+    });
+  }
+
+  /** The stored partition, once it is open. */
+  get partition(): Partition | undefined {
+    return this.#partition;
+  }
+
+  /** The stored partition of a group that is open. @throws CodedError the reason why it did not open, or 58 */
+  get openPartition(): Partition {
+    if (this.#partition !== undefined) return this.#partition;
+    throw this.#openFault ?? new CodedError(ErrorCode.TransientNotAccepted);
+  }
+
+  /** Why nothing can be written, or nothing. Reads have their own errors. */
+  get fault(): CodedError | undefined {
+    return this.#openFault ?? this.#partition?.fault;
+  }
+
+  /** Bytes, messages and segments it holds; one empty segment while it is not open. */
+  get contents(): {
+    readonly byteLength: number;
+    readonly messagesCount: number;
+    readonly segmentsCount: number;
+  } {
+    const partition = this.#partition;
+    if (partition === undefined) return NO_CONTENTS;
+    return {
+      byteLength: partition.byteLength,
+      messagesCount: partition.messageCount,
+      segmentsCount: Math.max(1, partition.segmentCount),
+    };
+  }
+
+  /** Highest committed op, 0 before the first. */
+  get commit(): number {
+    return this.#replica?.commit ?? 0;
+  }
+
+  get view(): number {
+    return this.#replica?.view ?? 0;
+  }
+
+  get queuedCount(): number {
+    return this.#queue.count + this.#inFlight.count;
+  }
+
+  /** Takes the opened partition, or the reason why it could not be opened, and starts on what waits. */
+  opened(partition: Partition | CodedError): void {
+    if (partition instanceof CodedError) this.#openFault = partition;
+    else {
+      this.#partition = partition;
+      this.#replica = this.#replicaOf(partition);
+    }
+    const waiting = this.#whenOpen;
+    this.#whenOpen = [];
+    for (const callback of waiting) callback();
+    this.#pump();
+  }
+
+  /** Calls back once the partition is open or has failed to open: at once when it has. */
+  afterOpen(callback: () => void): void {
+    if (this.#partition !== undefined || this.#openFault !== undefined) callback();
+    else this.#whenOpen.push(callback);
+  }
+
+  /** Queues an operation; may hold its connection. */
+  submit(op: PartitionOp): void {
+    const queued: QueuedOp = { op, isHolding: false, baseOffset: 0 };
+    if (this.#closedCode !== undefined) {
+      this.#fail(queued, this.#closedCode);
+      return;
+    }
+    const isFull = this.#queue.count >= QUEUE_FACTOR * this.#context.prepareQueueDepth;
+    queued.isHolding = isFull && op.holder !== undefined;
+    this.#queue.push(queued);
+    if (queued.isHolding) op.holder?.hold();
+    this.#pump();
+    this.#queue.watch();
+  }
+
+  /** Refuses what waits and what comes with `code`, and settles when what is in flight has ended. */
+  close(code: number = ErrorCode.ResourceNotFound): Promise<void> {
+    this.#closedCode = code;
+    this.#refuseAll(code);
+    return this.idle();
+  }
+
+  /** Settles when nothing is queued or in flight. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#whenIdle.push(resolve);
+      this.#tellIdle();
+    });
+  }
+
+  #pump(): void {
+    const partition = this.#partition;
+    const replica = this.#replica;
+    const fault = this.fault;
+    if (fault !== undefined) this.#refuseAll(fault.code);
+    if (partition === undefined || replica === undefined) return;
+    while (this.#failure === undefined && replica.pipelineFree > 0) {
+      const queued = this.#queue.shift();
+      if (queued === undefined) break;
+      this.#releaseHold(queued);
+      this.#prepare(queued, partition, replica);
+    }
+    this.#tellIdle();
+  }
+
+  #prepare(queued: QueuedOp, partition: Partition, replica: Replica): void {
+    const { op } = queued;
+    const timestamp = Math.max(this.#context.clock.wallMicros(), partition.lastTimestamp);
+    queued.baseOffset = partition.nextOffset;
+    const bodyChecksum = op.batchLease === undefined ? 0n : this.#stamp(op.batchLease, queued, timestamp);
+    this.#inFlight.push(queued);
+    const { client, request, user, operation } = op;
+    this.#perform(
+      replica.step({
+        kind: "request",
+        request: { client, session: 0, request, operation, user, timestamp, body: queued, bodyChecksum },
+      }),
+    );
+  }
+
+  #stamp(batchLease: Lease, queued: QueuedOp, timestamp: number): bigint {
+    const { kernel } = this.#context;
+    kernel.stampBatch(batchLease.position, this.identity.partitionId, queued.baseOffset, timestamp);
+    return batchChecksumAt(batchLease.view, 0);
+  }
+
+  #perform(outputs: readonly Output[]): void {
+    for (const output of outputs) {
+      if (output.kind === "journal-write") this.#journal(output.prepare);
+      else if (output.kind === "apply") this.#apply(output.prepare);
+      else assert(false, `a partition group of one replica never asks for ${output.kind}`);
+    }
+  }
+
+  #journal(prepare: Prepare): void {
+    const partition = this.#partition;
+    assert(partition !== undefined, "only an open partition prepares");
+    const { op } = prepare.body as QueuedOp;
+    const done = (error?: CodedError) => this.#written(prepare, error);
+    this.#writesPending += 1;
+    if (op.batchLease !== undefined) partition.appendBatch(prepare, op.batchLease, done);
+    else partition.appendOperation(prepare, op.body ?? new Uint8Array(0), done);
+  }
+
+  #written(prepare: Prepare, error: CodedError | undefined): void {
+    this.#writesPending -= 1;
+    if (error !== undefined) this.#failure ??= error;
+    if (this.#failure === undefined) {
+      const { op, checksum } = prepare;
+      this.#perform(this.#replica?.step({ kind: "journal-written", op, checksum }) ?? []);
+    } else if (this.#writesPending === 0) this.#startOver(this.#failure);
+    this.#pump();
+  }
+
+  #apply(prepare: Prepare): void {
+    const queued = this.#inFlight.shift();
+    assert(
+      queued !== undefined && queued === prepare.body,
+      "ops are applied in the order they were prepared",
+    );
+    this.#partition?.commit(prepare.op);
+    queued.op.batchLease?.release();
+    queued.op.committed({ op: prepare.op, baseOffset: queued.baseOffset, timestamp: prepare.timestamp });
+  }
+
+  /** A write failed: every op after the last good one is refused, and the group goes on from there. */
+  #startOver(failure: CodedError): void {
+    const partition = this.#partition;
+    assert(partition !== undefined, "only an open partition writes");
+    this.#context.log.error("A partition could not be written.", { ...this.identity, code: failure.code });
+    this.#replica = this.#replicaOf(partition);
+    this.#failure = undefined;
+    for (const queued of this.#inFlight.drain()) this.#fail(queued, failure.code);
+  }
+
+  #replicaOf(partition: Partition): Replica {
+    const { lastOp, lastOpChecksum, lastView } = partition;
+    return createReplica({
+      replica: 0,
+      replicaCount: 1,
+      cluster: 0n,
+      prepareQueueDepth: this.#context.prepareQueueDepth,
+      recovered: { view: lastView, logView: lastView, op: lastOp, commit: lastOp, checksum: lastOpChecksum },
+      checksumOf: this.#context.checksumOf,
+    });
+  }
+
+  #refuseAll(code: number): void {
+    for (const queued of this.#queue.drain()) this.#fail(queued, code);
+  }
+
+  #fail(queued: QueuedOp, code: number): void {
+    this.#releaseHold(queued);
+    queued.op.batchLease?.release();
+    queued.op.failed(code);
+  }
+
+  #releaseHold(queued: QueuedOp): void {
+    if (!queued.isHolding) return;
+    queued.isHolding = false;
+    queued.op.holder?.unhold();
+  }
+
+  #tellIdle(): void {
+    if (this.queuedCount > 0 || this.#writesPending > 0) return;
+    const waiting = this.#whenIdle;
+    this.#whenIdle = [];
+    for (const callback of waiting) callback();
+  }
+}

@@ -1,0 +1,115 @@
+import type { Clock, Connection } from "@millrace/platform";
+import { Fifo } from "../queues/fifo.ts";
+
+/** A place in a connection's order of replies. */
+export interface ExpectedReply {
+  /** What leaves, or nothing while the answer is being made. Set once, then never changed. */
+  readonly parts: readonly Uint8Array[] | undefined;
+  /** True when the connection closes after this reply. */
+  readonly isLast: boolean;
+  /** Called once, after the write or when there will be none: gives back what `parts` borrow. */
+  onWritten(): void;
+}
+
+/**
+ * One connection's replies, leaving in the order of the requests.
+ *
+ * Replies that become ready during one event leave in one vectored write when the event ends. What was handed to the
+ * connection and is not written yet counts in `lengthQueued`, so that its owner can stop asking for more.
+ */
+export class ReplyQueue {
+  readonly #connection: Connection;
+  readonly #clock: Clock;
+  readonly #onRoom: () => void;
+  readonly #expected = new Fifo<ExpectedReply>();
+  readonly #flushLater = () => this.#flush();
+  #lengthQueued = 0;
+  #flushScheduled = false;
+  #choked = false;
+  #closed = false;
+
+  /** @param onRoom  called after a write finished, when `lengthQueued` went down */
+  constructor(options: { connection: Connection; clock: Clock; onRoom: () => void }) {
+    this.#connection = options.connection;
+    this.#clock = options.clock;
+    this.#onRoom = options.onRoom;
+    this.#connection.onDrain = () => {
+      this.#choked = false;
+      this.#flush();
+    };
+  }
+
+  /** Bytes of ready replies that are not written yet. */
+  get lengthQueued(): number {
+    return this.#lengthQueued;
+  }
+
+  /** Replies announced and not handed to the connection yet. */
+  get countExpected(): number {
+    return this.#expected.count;
+  }
+
+  /** Keeps a place for a reply; call it in the order in which the requests came. */
+  expect(reply: ExpectedReply): void {
+    this.#expected.push(reply);
+  }
+
+  /** Says that `reply.parts` are there now. */
+  settle(reply: ExpectedReply): void {
+    if (this.#closed) {
+      reply.onWritten();
+      return;
+    }
+    this.#lengthQueued += lengthOf(reply.parts);
+    if (this.#flushScheduled || this.#choked) return;
+    this.#flushScheduled = true;
+    this.#clock.afterEvent(this.#flushLater);
+  }
+
+  /** The connection is gone: what is ready gives back what it borrows, what becomes ready later does so at once. */
+  close(): void {
+    this.#closed = true;
+    this.#lengthQueued = 0;
+    for (const reply of this.#expected.drain()) if (reply.parts !== undefined) reply.onWritten();
+  }
+
+  #flush(): void {
+    this.#flushScheduled = false;
+    if (this.#choked || this.#closed) return;
+    const leaving = this.#takeReady();
+    if (leaving.length === 0) return;
+    const parts: Uint8Array[] = [];
+    for (const reply of leaving) parts.push(...(reply.parts ?? []));
+    const isLast = leaving[leaving.length - 1]?.isLast === true;
+    this.#choked = !this.#connection.send(parts, () => this.#written(leaving));
+    if (isLast) this.#connection.close();
+  }
+
+  /** The run of ready replies at the front; nothing leaves after the one that closes the connection. */
+  #takeReady(): ExpectedReply[] {
+    const ready: ExpectedReply[] = [];
+    for (let next = this.#expected.peek(); next?.parts !== undefined; next = this.#expected.peek()) {
+      ready.push(next);
+      this.#expected.shift();
+      if (next.isLast) break;
+    }
+    return ready;
+  }
+
+  #written(replies: readonly ExpectedReply[]): void {
+    let length = 0;
+    for (const reply of replies) {
+      length += lengthOf(reply.parts);
+      reply.onWritten();
+    }
+    if (this.#closed) return;
+    this.#lengthQueued -= length;
+    this.#onRoom();
+  }
+}
+
+function lengthOf(parts: readonly Uint8Array[] | undefined): number {
+  let length = 0;
+  for (const part of parts ?? []) length += part.length;
+  return length;
+}

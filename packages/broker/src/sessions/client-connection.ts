@@ -1,0 +1,191 @@
+import type { Lease } from "@millrace/framing";
+import type { Clock, Connection } from "@millrace/platform";
+import { EvictionNotice } from "../evictions/eviction-notice.ts";
+import { Fifo } from "../queues/fifo.ts";
+import type { HeaderPool } from "../replies/header-pool.ts";
+import { ReplyQueue } from "../replies/reply-queue.ts";
+import { ClientRequest } from "./client-request.ts";
+import type { Session } from "./session.ts";
+
+/** Bounds of one connection, see `BrokerConfig`. */
+export interface ConnectionLimits {
+  /** Requests received and not answered; beyond it the socket is paused. */
+  readonly requestsInFlightMax: number;
+  /** Bytes of replies not written yet; beyond it no further request begins. */
+  readonly repliesLengthMax: number;
+}
+
+/** What a connection needs from the broker that accepted it. */
+export interface ConnectionHost {
+  readonly clock: Clock;
+  readonly headers: HeaderPool;
+  readonly limits: ConnectionLimits;
+  /** Carries out one request; it may be answered within the call. */
+  begin(request: ClientRequest): void;
+  /** Called once, when the connection is gone. */
+  ended(connection: ClientConnection): void;
+}
+
+/**
+ * One client's connection: its session, the order of its requests and replies, and its bounds.
+ *
+ * Requests begin in the order they came. Sends overlap with sends; every other request waits until all before it are
+ * answered, and what follows waits for it, so a poll sees what the same connection sent before.
+ */
+export class ClientConnection {
+  /** Number that clients see in GetMe and GetClients. */
+  readonly number: number;
+  readonly transport: number;
+  readonly remoteAddress: string;
+  session: Session | undefined = undefined;
+  /** Consumer groups its session is a member of; none can be joined yet. */
+  groupsCount = 0;
+  /** Monotonic milliseconds of the last request. */
+  lastHeardMs: number;
+  readonly #connection: Connection;
+  readonly #host: ConnectionHost;
+  readonly #replies: ReplyQueue;
+  readonly #waiting = new Fifo<ClientRequest>();
+  #begunCount = 0;
+  #runsAlone = false;
+  #holdsCount = 0;
+  #isPumping = false;
+  #isPaused = false;
+  #isClosing = false;
+  #isEnded = false;
+
+  constructor(options: { number: number; connection: Connection; host: ConnectionHost }) {
+    this.number = options.number;
+    this.#connection = options.connection;
+    this.#host = options.host;
+    this.transport = options.connection.transport;
+    this.remoteAddress = options.connection.remoteAddress;
+    this.lastHeardMs = options.host.clock.monotonicMs();
+    this.#replies = new ReplyQueue({
+      connection: options.connection,
+      clock: options.host.clock,
+      onRoom: () => this.#pump(),
+    });
+    options.connection.onMessage = (messageLease) => this.#receive(messageLease);
+    options.connection.onReadEnd = () => {};
+    options.connection.onClose = () => this.#end();
+  }
+
+  /** Requests received whose reply has not been handed to the transport. */
+  get requestsInFlight(): number {
+    return this.#waiting.count + this.#begunCount;
+  }
+
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  takeHeader(): Uint8Array {
+    return this.#host.headers.take();
+  }
+
+  giveHeader(header: Uint8Array): void {
+    this.#host.headers.give(header);
+  }
+
+  /** Nothing further begins and the socket is paused until `unhold`; counted. */
+  hold(): void {
+    this.#holdsCount += 1;
+    this.#regulate();
+  }
+
+  unhold(): void {
+    this.#holdsCount -= 1;
+    this.#pump();
+  }
+
+  /** Called by a request that has its answer. */
+  answered(request: ClientRequest): void {
+    this.#begunCount -= 1;
+    if (!request.overlaps) this.#runsAlone = false;
+    if (request.isLast) this.#dropWaiting();
+    this.#replies.settle(request);
+    this.#pump();
+  }
+
+  /** No further request is taken; those received are answered, then the connection closes. */
+  finish(): void {
+    this.#isClosing = true;
+    this.#closeWhenAnswered();
+  }
+
+  /** Sends an eviction frame after the replies that are due, then closes. Without a session there is nobody to evict. */
+  evict(reason: number): void {
+    if (this.session === undefined || this.#isClosing) return;
+    const eviction = new EvictionNotice(this, { reason, client: this.session.client });
+    this.#dropWaiting();
+    this.#replies.expect(eviction);
+    this.#replies.settle(eviction);
+  }
+
+  /** Closes at once, whatever is unanswered. */
+  close(): void {
+    this.#connection.close();
+  }
+
+  #receive(messageLease: Lease): void {
+    if (this.#isClosing || this.#isEnded) return;
+    this.lastHeardMs = this.#host.clock.monotonicMs();
+    const request = new ClientRequest(this, messageLease);
+    this.#replies.expect(request);
+    this.#waiting.push(request);
+    this.#pump();
+  }
+
+  #pump(): void {
+    if (this.#isPumping) return;
+    this.#isPumping = true;
+    for (let next = this.#waiting.peek(); next !== undefined && this.#mayBegin(next); ) {
+      this.#waiting.shift();
+      this.#begunCount += 1;
+      this.#runsAlone = !next.overlaps;
+      this.#host.begin(next);
+      next = this.#waiting.peek();
+    }
+    this.#isPumping = false;
+    this.#regulate();
+    this.#closeWhenAnswered();
+  }
+
+  #mayBegin(next: ClientRequest): boolean {
+    if (this.#holdsCount > 0 || this.#replies.lengthQueued > this.#host.limits.repliesLengthMax) return false;
+    return next.overlaps ? !this.#runsAlone : this.#begunCount === 0;
+  }
+
+  /** Pauses the socket while there is more to do than allowed, and resumes it at half of that. */
+  #regulate(): void {
+    if (this.#isEnded) return;
+    const inFlightMax = this.#host.limits.requestsInFlightMax;
+    const isFull =
+      this.#holdsCount > 0 ||
+      this.#replies.lengthQueued > this.#host.limits.repliesLengthMax ||
+      this.requestsInFlight >= (this.#isPaused ? inFlightMax / 2 : inFlightMax);
+    if (isFull === this.#isPaused) return;
+    this.#isPaused = isFull;
+    if (isFull) this.#connection.pause();
+    else this.#connection.resume();
+  }
+
+  #dropWaiting(): void {
+    this.#isClosing = true;
+    for (const request of this.#waiting.drain()) request.abandon();
+  }
+
+  #closeWhenAnswered(): void {
+    if (!this.#isClosing || this.#isEnded || this.requestsInFlight > 0) return;
+    if (this.#replies.lengthQueued === 0) this.#connection.close();
+  }
+
+  #end(): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#dropWaiting();
+    this.#replies.close();
+    this.#host.ended(this);
+  }
+}

@@ -1,0 +1,139 @@
+import { isCodedError } from "@millrace/errors";
+import { UserStatus } from "@millrace/metadata";
+import {
+  acceptsProtocolVersion,
+  decodeBody,
+  decodeLoginRegister,
+  decodeLoginRegisterWithPat,
+  decodeResultSection,
+  decodeVersionPrefix,
+  EvictionReason,
+  encodeLoginReply,
+  encodeResultSuccess,
+  type LoginRegister,
+  Operation,
+  PASSWORD_LENGTH_MAX,
+  PASSWORD_LENGTH_MIN,
+  PROTOCOL_VERSION,
+  SERVER_VERSION_TEXT,
+  USERNAME_LENGTH_MAX,
+  USERNAME_LENGTH_MIN,
+  type VersionPrefix,
+} from "@millrace/protocol";
+import { answerMetadata } from "../commands/metadata/commit-metadata.ts";
+import { evict } from "../evictions/evict.ts";
+import type { MetadataAnswer } from "../metadata-plane/metadata-request.ts";
+import { directFields } from "../replies/direct-fields.ts";
+import type { Shard } from "../shard.ts";
+import type { ClientRequest } from "./client-request.ts";
+import { endSession } from "./logout.ts";
+import type { Session } from "./session.ts";
+
+/**
+ * Login (Register): version gate, credentials, then a session agreed on by the metadata group.
+ *
+ * On a connection that has a session the same one is answered again, whatever the body says. Every refusal is an
+ * eviction: 14 version, 15 body, 9 credentials (bad lengths, unknown name, wrong password, inactive user), 10 token.
+ * @see wire-protocol section 5.1
+ */
+export function login(shard: Shard, request: ClientRequest): void {
+  const { session } = request.connection;
+  const prefix = decoded(decodeVersionPrefix, request.body);
+  if (session !== undefined) answerAgain(shard, request, session);
+  else if (prefix === undefined) evict(shard, request, EvictionReason.MalformedLogin);
+  else if (acceptsProtocolVersion(prefix.protocolVersion, PROTOCOL_VERSION)) checkCredentials(shard, request);
+  else evict(shard, request, EvictionReason.IncompatibleProtocol, { versionWindow: true });
+}
+
+/** Name and password are tried first, then a token; no token exists yet. */
+function checkCredentials(shard: Shard, request: ClientRequest): void {
+  const byPassword = decoded(decodeLoginRegister, request.body);
+  const byToken = decoded(decodeLoginRegisterWithPat, request.body);
+  if (byPassword !== undefined && hasGoodLengths(byPassword)) checkPassword(shard, request, byPassword);
+  else if (byPassword !== undefined) evict(shard, request, EvictionReason.InvalidCredentials);
+  else if (byToken !== undefined) evict(shard, request, EvictionReason.InvalidToken);
+  else evict(shard, request, EvictionReason.MalformedLogin);
+}
+
+/** What a body decodes to, or nothing when it does not. */
+function decoded<T>(decode: (bytes: Uint8Array) => T, body: Uint8Array): T | undefined {
+  try {
+    return decodeBody(decode, body);
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
+    return undefined;
+  }
+}
+
+function answerAgain(shard: Shard, request: ClientRequest, { user, session }: Session): void {
+  const reply = encodeLoginReply({
+    userId: user,
+    session,
+    serverProtocolVersion: PROTOCOL_VERSION,
+    serverVersion: SERVER_VERSION_TEXT,
+  });
+  request.answer([encodeResultSuccess(reply)], directFields(shard, request.connection));
+}
+
+/** Takes the same time for an unknown name, a wrong password and an inactive user. */
+function checkPassword(shard: Shard, request: ClientRequest, body: LoginRegister): void {
+  const user = shard.catalog.userByName(body.username);
+  const stored = user?.status === UserStatus.active ? user.passwordHash : undefined;
+  shard.passwordChecks.check(body.password, stored, (isRight) => {
+    if (isRight && user !== undefined) register(shard, request, body, user.id);
+    else evict(shard, request, EvictionReason.InvalidCredentials);
+  });
+}
+
+function hasGoodLengths({ username, password }: LoginRegister): boolean {
+  const encoder = new TextEncoder();
+  const nameLength = encoder.encode(username).length;
+  const passwordLength = encoder.encode(password).length;
+  return (
+    nameLength >= USERNAME_LENGTH_MIN &&
+    nameLength <= USERNAME_LENGTH_MAX &&
+    passwordLength >= PASSWORD_LENGTH_MIN &&
+    passwordLength <= PASSWORD_LENGTH_MAX
+  );
+}
+
+function register(shard: Shard, request: ClientRequest, prefix: VersionPrefix, user: number): void {
+  const { client } = request;
+  shard.metadata.submit({
+    client,
+    session: 0,
+    request: 0n,
+    operation: Operation.Register,
+    user,
+    body: new Uint8Array(0),
+    bodyChecksum: 0n,
+    answered(answer) {
+      if (isRegistered(answer)) {
+        bindSession(shard, request, {
+          client,
+          session: answer.op,
+          user,
+          sdk: sdkOf(prefix),
+          isFenced: false,
+        });
+      }
+      answerMetadata(shard, request, answer, Operation.Register);
+    },
+  });
+}
+
+function isRegistered(answer: MetadataAnswer): answer is Extract<MetadataAnswer, { kind: "reply" }> {
+  return answer.kind === "reply" && decodeResultSection(answer.body).code === 0;
+}
+
+function sdkOf({ sdkName, sdkVersion }: VersionPrefix): string {
+  return `${sdkName} ${sdkVersion}`;
+}
+
+/** The session belongs to the connection now; one that is gone meanwhile is logged out again. */
+function bindSession(shard: Shard, request: ClientRequest, session: Session): void {
+  const { connection } = request;
+  connection.session = session;
+  shard.connections.bind(connection);
+  if (connection.isEnded) endSession(shard, connection);
+}

@@ -1,0 +1,12 @@
+/** Who is logged in on a connection: the client id and the user a Register was committed for. */
+export interface Session {
+  /** Client id, u128, chosen by the client. */
+  readonly client: bigint;
+  /** Op at which its Register committed; the fence: a later Register of the same id makes this one too low. */
+  readonly session: number;
+  readonly user: number;
+  /** Name and version the SDK gave at login, for logs. */
+  readonly sdk: string;
+  /** Set when a later Register of the same client id committed on another connection. */
+  isFenced: boolean;
+}

@@ -1,0 +1,138 @@
+import { type KeyHash, loadKeyHash } from "@millrace/framing";
+import { type MetadataJournal, openMetadataJournal } from "@millrace/storage";
+import type { BrokerOptions } from "../broker.ts";
+import { createPrepareChecksum } from "../consensus/prepare-checksum.ts";
+import { MetadataPlane } from "../metadata-plane/metadata-plane.ts";
+import { recoverState } from "../metadata-plane/recover-state.ts";
+import { declareBrokerMetrics } from "../metrics.ts";
+import { PartitionPlane } from "../partition-plane/partition-plane.ts";
+import { BalancedCounters } from "../routing/balanced-counters.ts";
+import { ConnectionRegistry } from "../sessions/connection-registry.ts";
+import { PasswordChecks } from "../sessions/password-checks.ts";
+import type { Shard } from "../shard.ts";
+import { ensureRootUser } from "./ensure-root-user.ts";
+import { openDataDirectory } from "./open-data-directory.ts";
+import { performEffects } from "./perform-effects.ts";
+
+/** Folder of the metadata journal and its snapshots. */
+const METADATA_PATH = "metadata";
+
+/** A recovered shard and how to put it away. */
+export interface OpenedShard {
+  readonly shard: Shard;
+  /** Ends what is in flight, flushes and closes every file, gives the data directory back. */
+  close(): Promise<void>;
+}
+
+/**
+ * Recovers a shard: the directory is taken, metadata is replayed, partitions are opened, a first root user is made.
+ *
+ * @throws CodedError as `createBroker` says; everything opened so far is closed again
+ */
+export async function openShard(options: BrokerOptions): Promise<OpenedShard> {
+  const lock = await openDataDirectory(options);
+  const closers: (() => Promise<void>)[] = [() => lock.release()];
+  const close = async () => {
+    for (const closer of closers.reverse()) await closer();
+  };
+  try {
+    const shard = await recoverShard(options, closers);
+    await ensureRootUser(shard.metadata, options.rootUser);
+    return { shard, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function recoverShard(options: BrokerOptions, closers: (() => Promise<void>)[]): Promise<Shard> {
+  const { platform, kernel, config } = options;
+  const journal = await openMetadataJournal({
+    disk: platform.disk,
+    path: METADATA_PATH,
+    kernel,
+    log: platform.log,
+    role: "exclusive",
+  });
+  const checksumOf = createPrepareChecksum(kernel);
+  const partitions = new PartitionPlane({
+    ...options,
+    context: {
+      clock: platform.clock,
+      log: platform.log,
+      kernel,
+      checksumOf,
+      prepareQueueDepth: config.partitionQueueDepth,
+      admissionTimeoutMs: config.admissionTimeoutMs,
+    },
+  });
+  const metadata = recoverMetadata(options, { journal, partitions, checksumOf });
+  closers.push(
+    () => partitions.stop(),
+    () => metadata.stop(),
+  );
+  await partitions.recover(metadata.catalog, metadata.commit);
+  return shardOf(options, { metadata, partitions, keyHash: await loadKeyHash() });
+}
+
+function recoverMetadata(
+  { platform, config }: BrokerOptions,
+  parts: {
+    readonly journal: MetadataJournal;
+    readonly partitions: PartitionPlane;
+    readonly checksumOf: ReturnType<typeof createPrepareChecksum>;
+  },
+): MetadataPlane {
+  const { state, end } = recoverState(parts.journal, {
+    clientsMax: config.clientsTableMax,
+    log: platform.log,
+  });
+  return new MetadataPlane({
+    clock: platform.clock,
+    log: platform.log,
+    journal: parts.journal,
+    state,
+    end,
+    checksumOf: parts.checksumOf,
+    prepareQueueDepth: config.metadataQueueDepth,
+    admissionTimeoutMs: config.admissionTimeoutMs,
+    snapshotEveryOps: config.snapshotEveryOps,
+    perform: (effects) => performEffects(parts.partitions, effects),
+  });
+}
+
+async function shardOf(
+  options: BrokerOptions,
+  parts: { readonly metadata: MetadataPlane; readonly partitions: PartitionPlane; readonly keyHash: KeyHash },
+): Promise<Shard> {
+  const { platform, kernel, pool, config, roster } = options;
+  const { metadata, partitions, keyHash } = parts;
+  const connections = new ConnectionRegistry();
+  const nobodysPassword = new TextDecoder("latin1").decode(platform.random.bytes(16));
+  return {
+    config,
+    platform,
+    kernel,
+    pool,
+    keyHash,
+    roster,
+    metadata,
+    partitions,
+    connections,
+    catalog: metadata.catalog,
+    counters: new BalancedCounters(),
+    passwordChecks: new PasswordChecks({
+      passwords: platform.passwords,
+      checksMax: config.passwordChecksMax,
+      dummyHash: await platform.passwords.hash(nobodysPassword),
+    }),
+    metrics: declareBrokerMetrics(platform.metrics, {
+      connections: () => connections.count,
+      sessions: () => metadata.clientTable.count,
+      streams: () => metadata.catalog.counts().streams,
+      partitions: () => partitions.count,
+      leasesOut: () => pool.leasesOut,
+    }),
+    startedAtMicros: platform.clock.wallMicros(),
+  };
+}
