@@ -42,8 +42,8 @@ const HANDLERS: ReadonlyMap<number, Handler> = new Map<number, Handler>([
 /**
  * Applies one committed op: deterministic and total.
  *
- * Whatever the op holds, it comes to a result: a rejected one has its code and changes nothing. An op that was
- * applied before is rejected with RequestAlreadyApplied, an unknown operation with FeatureUnavailable, an
+ * Whatever the op holds, it comes to a result: a rejected one has its code and changes nothing. An op that
+ * was applied before is rejected with RequestAlreadyApplied, an unknown operation with FeatureUnavailable, an
  * undecodable body with InvalidCommand.
  */
 export function apply(catalog: Catalog, op: CommittedOp): ApplyResult {

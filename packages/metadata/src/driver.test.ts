@@ -1,4 +1,5 @@
-// Drives a catalog as a group of one would: admits wire bodies, numbers ops, applies them. Holds no test itself.
+// Drives a catalog as a group of one would: admits wire bodies, numbers ops, applies them. Holds no test
+// itself.
 import {
   encodeCreatePartitions,
   encodeCreateStream,

@@ -9,7 +9,9 @@ import type { ReplicaOptions } from "./replica-options.ts";
 /** What a step that changes nothing answers; one array, so that it costs nothing. */
 export const NO_OUTPUTS: readonly Output[] = Object.freeze([]);
 
-/** Everything one replica knows about its group. The phases in `normal/` read and change it; nobody else does. */
+/**
+ * Everything one replica knows about its group. The phases in `normal/` read and change it; nobody else does.
+ */
 export class GroupState {
   readonly replica: number;
   readonly replicaCount: number;

@@ -9,9 +9,12 @@
  *   recovered: { view: 0, logView: 0, op: 0, commit: 0, checksum: 0n },
  *   checksumOf: (fields) => fields.parent * 31n + BigInt(fields.op),
  * });
- * const request = { client: 7n, session: 0, request: 1n, operation: 160, user: 0, timestamp: 1, body: "x", bodyChecksum: 0n };
+ * const request = {
+ *   client: 7n, session: 0, request: 1n, operation: 160, user: 0, timestamp: 1, body: "x", bodyChecksum: 0n,
+ * };
  * replica.step({ kind: "request", request }); // [{ kind: "journal-write", prepare: { op: 1, ... } }]
- * replica.step({ kind: "journal-written", op: 1, checksum: replica.lastChecksum }); // [{ kind: "apply", ... }]
+ * const checksum = replica.lastChecksum;
+ * replica.step({ kind: "journal-written", op: 1, checksum }); // [{ kind: "apply", ... }]
  * ```
  *
  * @packageDocumentation

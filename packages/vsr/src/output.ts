@@ -1,7 +1,10 @@
 import type { ReplicaMessage } from "./messages/replica-message.ts";
 import type { Prepare } from "./prepare.ts";
 
-/** The answer to an applied op. Every field is the same on each replica, so a repeated one is byte for byte equal. */
+/**
+ * The answer to an applied op. Every field is the same on each replica, so a repeated one is byte for byte
+ * equal.
+ */
 export interface ReplyFields {
   readonly client: bigint;
   readonly request: bigint;
@@ -23,7 +26,8 @@ interface RequestName {
 /**
  * Everything a replica can ask of its host, to be performed in the order given; no output waits for another.
  *
- * A `request` input is answered in its own step by `journal-write` (accepted), `reject`, `evict`, `replay` or `drop`.
+ * A `request` input is answered in its own step by `journal-write` (accepted), `reject`, `evict`, `replay` or
+ * `drop`.
  */
 export type Output =
   | { readonly kind: "send"; readonly to: number; readonly message: ReplicaMessage }

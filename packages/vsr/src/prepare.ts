@@ -20,8 +20,8 @@ export interface Request {
  * What the checksum of a prepare must cover. `parent` chains each op to the one before it.
  *
  * An injected `checksumOf` hashes, little-endian and in this order: `view` u32, `op` u64, `parent` u128,
- * `client` u128, `session` u64, `request` u64, `operation` u8, `user` u32, `timestamp` u64, `bodyChecksum` u128.
- * `body` is there for hosts whose request carries no checksum of its own.
+ * `client` u128, `session` u64, `request` u64, `operation` u8, `user` u32, `timestamp` u64, `bodyChecksum`
+ * u128. `body` is there for hosts whose request carries no checksum of its own.
  */
 export interface PrepareFields extends Request {
   /** View in which the op got its number. */

@@ -14,8 +14,9 @@ import type { ReplicaOptions } from "./replica-options.ts";
 /**
  * One replica of one group: a state machine that takes inputs and returns outputs.
  *
- * The same inputs in the same order give the same outputs, always. Outputs are to be performed in order; none waits
- * for another. The host feeds completions back as further inputs, also from inside performing an output.
+ * The same inputs in the same order give the same outputs, always. Outputs are to be performed in order; none
+ * waits for another. The host feeds completions back as further inputs, also from inside performing an
+ * output.
  * @see Viewstamped Replication Revisited, section 4.1
  */
 export class Replica {
@@ -57,7 +58,9 @@ export class Replica {
     return this.#state.lastChecksum;
   }
 
-  /** Takes one input and returns what to do now. Stale and repeated inputs change nothing and return nothing. */
+  /**
+   * Takes one input and returns what to do now. Stale and repeated inputs change nothing and return nothing.
+   */
   step(input: Input): readonly Output[] {
     const state = this.#state;
     switch (input.kind) {

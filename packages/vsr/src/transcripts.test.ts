@@ -14,11 +14,11 @@ import { Replica } from "./replica.ts";
 //   0 request client=7 request=1 operation=160 body=a [session= user= checksum=]
 //   0 written op=1 [checksum=]                the journal write of op 1 is done
 //   0 applied op=1 reply=x
-//   1 deliver from=0 | drop from=0 | repeat from=0    the oldest message of that link; `repeat`: the last one again
-//   0 tick [count=50]
+//   1 deliver from=0 | drop from=0 | repeat from=0    the oldest message of that link; `repeat`: the last one
+//   again 0 tick [count=50]
 //
-// The trace is indented; `=` ends it with the replica's op, commit and free pipeline. Lines with `#` are comments.
-// To write the traces anew after a wanted change, and then review the difference:
+// The trace is indented; `=` ends it with the replica's op, commit and free pipeline. Lines with `#` are
+// comments. To write the traces anew after a wanted change, and then review the difference:
 //   MILLRACE_UPDATE_TRANSCRIPTS=1 node ../../tools/test.mjs transcripts
 
 const folder = new URL("../testdata/", import.meta.url);

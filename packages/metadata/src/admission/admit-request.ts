@@ -53,11 +53,11 @@ const ADMISSIONS: ReadonlyMap<number, Admit> = new Map<number, Admit>([
 /**
  * Checks a client's metadata request before it costs an op, and gives the op its form in the log.
  *
- * Only what needs no catalog state is checked here; the rest is decided when the op commits. The reply carries the
- * returned operation byte: 64 for CreateTopic, 68 for DeleteSegments.
+ * Only what needs no catalog state is checked here; the rest is decided when the op commits. The reply
+ * carries the returned operation byte: 64 for CreateTopic, 68 for DeleteSegments.
  * @throws CodedError InvalidCommand (with `details.position`), TooManyPartitions, UnsupportedOptionKey,
- *         InvalidOptionValue, OptionsBlockTooLarge, InvalidTopicSize; FeatureUnavailable for an operation that is
- *         not built yet
+ *         InvalidOptionValue, OptionsBlockTooLarge, InvalidTopicSize; FeatureUnavailable for an operation
+ *         that is not built yet
  * @see wire-protocol, section 4.1, first column
  */
 export function admitRequest(operation: number, body: Uint8Array): AdmittedRequest {

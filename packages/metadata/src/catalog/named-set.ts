@@ -47,7 +47,9 @@ export class NamedSet<T extends Named> implements NamedSetView<T> {
     return this.#sorted;
   }
 
-  /** The lowest id that no member has: a pure function of the taken ids, whatever order they came and went in. */
+  /**
+   * The lowest id that no member has: a pure function of the taken ids, whatever order they came and went in.
+   */
   lowestFreeId(): number {
     while (this.#byId.has(this.#takenBelow)) this.#takenBelow += 1;
     return this.#takenBelow;

@@ -11,14 +11,20 @@ export interface TopicPlace {
   readonly topic: Topic;
 }
 
-/** The stream. @throws CodedError StreamIdNotFound */
+/**
+ * The stream.
+ * @throws CodedError StreamIdNotFound
+ */
 export function requireStream(catalog: Catalog, identifier: Identifier): StreamEntry {
   const stream = catalog.streams.find(identifier);
   if (stream !== undefined) return stream;
   throw missing(ErrorCode.StreamIdNotFound, `Stream ${identifierText(identifier)} does not exist.`);
 }
 
-/** The topic and its stream. @throws CodedError StreamIdNotFound, TopicIdNotFound: the level that missed */
+/**
+ * The topic and its stream.
+ * @throws CodedError StreamIdNotFound, TopicIdNotFound: the level that missed
+ */
 export function requireTopic(
   catalog: Catalog,
   target: { readonly stream: Identifier; readonly topic: Identifier },
@@ -30,7 +36,10 @@ export function requireTopic(
   throw missing(ErrorCode.TopicIdNotFound, text);
 }
 
-/** The partition. @throws CodedError PartitionNotFound */
+/**
+ * The partition.
+ * @throws CodedError PartitionNotFound
+ */
 export function requirePartition(topic: Topic, partitionId: number): Partition {
   const partition = findPartition(topic, partitionId);
   if (partition !== undefined) return partition;

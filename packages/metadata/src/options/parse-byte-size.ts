@@ -18,8 +18,8 @@ const PATTERN = /^(\d+)(?:\.(\d+))?\s*([a-z]*)$/i;
 /**
  * Bytes of a text such as `1048576`, `10 GiB`, `15GB`, `1.5 MiB`; undefined when it is none or exceeds u64.
  *
- * Units in any case: B, kB = 1000, KiB = 1024, up to PB and PiB. A fraction needs a unit and must come to whole
- * bytes. Computed exactly, in bigint.
+ * Units in any case: B, kB = 1000, KiB = 1024, up to PB and PiB. A fraction needs a unit and must come to
+ * whole bytes. Computed exactly, in bigint.
  */
 export function parseByteSize(text: string): bigint | undefined {
   const match = PATTERN.exec(text.trim());

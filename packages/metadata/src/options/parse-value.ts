@@ -72,7 +72,10 @@ function wordOf(text: string): bigint | undefined {
   }
 }
 
-/** The field's whole number within u64, or what `parseText` makes of its text. Floats, bools and raw bytes: none. */
+/**
+ * The field's whole number within u64, or what `parseText` makes of its text. Floats, bools and raw bytes:
+ * none.
+ */
 function integerOf(field: TypedField, parseText: (text: string) => bigint | undefined): bigint | undefined {
   const value = fieldValue(field);
   if (field.kind === FieldKind.string) return parseText(String(value));

@@ -35,8 +35,9 @@ export interface ResolvedTopicUpdate {
  * Checks the options of a CreateTopic against the catalog and fills in the rest.
  *
  * @param partitionsCount bounds what `preallocate_segments` may reserve at once
- * @throws CodedError UnsupportedOptionKey for an unknown key; InvalidOptionValue for a wrong kind, an unreadable or
- *         out-of-bounds value; InvalidTopicSize for a finite `max_topic_size` below `segment_size`
+ * @throws CodedError UnsupportedOptionKey for an unknown key; InvalidOptionValue for a wrong kind, an
+ *         unreadable or out-of-bounds value; InvalidTopicSize for a finite `max_topic_size` below
+ *         `segment_size`
  */
 export function resolveTopicOptions(entries: OptionEntries, partitionsCount = 0): ResolvedTopicOptions {
   const values = new Map<string, FieldValue>();

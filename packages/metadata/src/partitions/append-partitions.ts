@@ -7,8 +7,8 @@ import type { Effect } from "../effect.ts";
 
 /**
  * The partitions and `partitionsCount` new ones, whose ids continue after the highest.
- * @throws CodedError InvalidPartitionsCount above what one request may ask for; PartitionIdSpaceExhausted when an id
- *         would reach 1 000 000
+ * @throws CodedError InvalidPartitionsCount above what one request may ask for; PartitionIdSpaceExhausted
+ *         when an id would reach 1 000 000
  */
 export function appendPartitions(
   partitions: readonly Partition[],

@@ -8,7 +8,8 @@ import { partitionsDeleted } from "../topics/delete-topic.ts";
 
 /**
  * Removes the partitions with the highest ids.
- * @throws CodedError StreamIdNotFound, TopicIdNotFound, Unauthorized, InvalidPartitionsCount for more than there are
+ * @throws CodedError StreamIdNotFound, TopicIdNotFound, Unauthorized, InvalidPartitionsCount for more than
+ *         there are
  */
 export function deletePartitions(catalog: Catalog, op: CommittedOp): ApplyResult {
   const request = decodeDeletePartitions(op.body);

@@ -35,7 +35,10 @@ export function may(user: User | undefined, action: Action, scope: Scope = EVERY
   return hasAny(stream.topics.get(scope.topic), grants.topic);
 }
 
-/** Checks a committed op's user. @throws CodedError Unauthorized */
+/**
+ * Checks a committed op's user.
+ * @throws CodedError Unauthorized
+ */
 export function requireGrant(catalog: Catalog, userId: number, action: Action, scope?: Scope): void {
   if (may(catalog.users.byId(userId), action, scope)) return;
   throw new CodedError(ErrorCode.Unauthorized, `User ${userId} has no permission to ${action}.`, {

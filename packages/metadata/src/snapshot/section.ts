@@ -8,6 +8,9 @@ export interface Section {
   /** Version that `write` writes; `read` understands it and everything older. */
   readonly version: number;
   write(writer: ByteWriter, catalog: Catalog): void;
-  /** Fills an empty part of the catalog. @throws WireError, CodedError on bytes that `write` cannot have written */
+  /**
+   * Fills an empty part of the catalog.
+   * @throws WireError, CodedError on bytes that `write` cannot have written
+   */
   read(reader: ByteReader, catalog: Catalog): void;
 }

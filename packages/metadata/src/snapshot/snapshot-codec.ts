@@ -35,8 +35,8 @@ export function encodeSnapshot(catalog: Catalog): Uint8Array {
  * The catalog of a snapshot. Nothing of `bytes` is kept alive.
  *
  * A section that is absent leaves its part empty: the snapshot is older than the part.
- * @throws CodedError MetadataDamaged with `details.position`, for bytes that `encodeSnapshot` cannot have written;
- *                    FormatTooNew for a version or a section of a later release
+ * @throws CodedError MetadataDamaged with `details.position`, for bytes that `encodeSnapshot` cannot have
+ *                    written; FormatTooNew for a version or a section of a later release
  */
 export function decodeSnapshot(bytes: Uint8Array): Catalog {
   const reader = new ByteReader(bytes);

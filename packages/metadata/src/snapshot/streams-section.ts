@@ -14,8 +14,8 @@ import type { Section } from "./section.ts";
  * Streams, their topics and the topics' partitions, each by ascending id behind a count u32.
  *
  * Stream: id u32, created u64, revision u64, name, topics. Topic: id u32, created u64, revision u64, name,
- * purge generation u64, explicit options block, derived options block, settings, partitions. Partition: id u32,
- * created u64, revision u64.
+ * purge generation u64, explicit options block, derived options block, settings, partitions. Partition: id
+ * u32, created u64, revision u64.
  */
 export const streamsSection: Section = {
   id: 2,

@@ -6,7 +6,10 @@ import type { Topic } from "../catalog/topic.ts";
 import { type ApplyResult, type CommittedOp, success } from "../committed-op.ts";
 import { requireGrant } from "../permissions/may.ts";
 
-/** Creates a stream under the lowest free id. @throws CodedError Unauthorized, StreamNameAlreadyExists, TooManyStreams */
+/**
+ * Creates a stream under the lowest free id.
+ * @throws CodedError Unauthorized, StreamNameAlreadyExists, TooManyStreams
+ */
 export function createStream(catalog: Catalog, op: CommittedOp): ApplyResult {
   const { name } = decodeCreateStream(op.body);
   requireGrant(catalog, op.user, "create-stream");

@@ -5,7 +5,10 @@ import { type ApplyResult, type CommittedOp, success } from "../committed-op.ts"
 import { requireGrant } from "../permissions/may.ts";
 import { partitionsDeleted } from "../topics/delete-topic.ts";
 
-/** Deletes a stream and everything in it; id and name are free at once. @throws CodedError StreamIdNotFound, Unauthorized */
+/**
+ * Deletes a stream and everything in it; id and name are free at once.
+ * @throws CodedError StreamIdNotFound, Unauthorized
+ */
 export function deleteStream(catalog: Catalog, op: CommittedOp): ApplyResult {
   const stream = requireStream(catalog, decodeDeleteStream(op.body).stream);
   requireGrant(catalog, op.user, "manage-stream", { stream: stream.id });

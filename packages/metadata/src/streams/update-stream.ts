@@ -5,7 +5,10 @@ import { requireStream } from "../catalog/targets.ts";
 import { type ApplyResult, type CommittedOp, success } from "../committed-op.ts";
 import { requireGrant } from "../permissions/may.ts";
 
-/** Renames a stream; its own name is fine. @throws CodedError StreamIdNotFound, Unauthorized, StreamNameAlreadyExists */
+/**
+ * Renames a stream; its own name is fine.
+ * @throws CodedError StreamIdNotFound, Unauthorized, StreamNameAlreadyExists
+ */
 export function updateStream(catalog: Catalog, op: CommittedOp): ApplyResult {
   const request = decodeUpdateStream(op.body);
   const stream = requireStream(catalog, request.stream);

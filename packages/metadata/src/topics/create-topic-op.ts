@@ -17,7 +17,9 @@ export interface CreateTopicOp extends ResolvedTopicOptions {
   readonly name: string;
 }
 
-/** Shape: stream identifier, partitions u32, name, explicit options block, derived options block, settings. */
+/**
+ * Shape: stream identifier, partitions u32, name, explicit options block, derived options block, settings.
+ */
 export function encodeCreateTopicOp(op: CreateTopicOp): Uint8Array {
   const writer = new ByteWriter();
   writeIdentifier(writer, op.stream);
@@ -28,7 +30,10 @@ export function encodeCreateTopicOp(op: CreateTopicOp): Uint8Array {
   return writer.finish();
 }
 
-/** The counterpart of `encodeCreateTopicOp`; option bytes are copies. @throws WireError, CodedError OptionsBlockTooLarge */
+/**
+ * The counterpart of `encodeCreateTopicOp`; option bytes are copies.
+ * @throws WireError, CodedError OptionsBlockTooLarge
+ */
 export function decodeCreateTopicOp(bytes: Uint8Array): CreateTopicOp {
   const reader = new ByteReader(bytes);
   const op = {

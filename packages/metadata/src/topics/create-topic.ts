@@ -11,7 +11,8 @@ import { decodeCreateTopicOp } from "./create-topic-op.ts";
 
 /**
  * Creates a topic under the lowest free id of its stream, with its partitions.
- * @throws CodedError StreamIdNotFound, Unauthorized, TopicNameAlreadyExists, TooManyTopics, InvalidPartitionsCount
+ * @throws CodedError StreamIdNotFound, Unauthorized, TopicNameAlreadyExists, TooManyTopics,
+ *         InvalidPartitionsCount
  */
 export function createTopic(catalog: Catalog, op: CommittedOp): ApplyResult {
   const request = decodeCreateTopicOp(op.body);

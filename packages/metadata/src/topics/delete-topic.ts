@@ -7,7 +7,10 @@ import { type ApplyResult, type CommittedOp, success } from "../committed-op.ts"
 import type { Effect } from "../effect.ts";
 import { requireGrant } from "../permissions/may.ts";
 
-/** Deletes a topic and its partitions. @throws CodedError StreamIdNotFound, TopicIdNotFound, Unauthorized */
+/**
+ * Deletes a topic and its partitions.
+ * @throws CodedError StreamIdNotFound, TopicIdNotFound, Unauthorized
+ */
 export function deleteTopic(catalog: Catalog, op: CommittedOp): ApplyResult {
   const { stream, topic } = requireTopic(catalog, decodeDeleteTopic(op.body));
   requireGrant(catalog, op.user, "manage-topic", { stream: stream.id, topic: topic.id });

@@ -7,7 +7,10 @@ import { type ApplyResult, type CommittedOp, success } from "../committed-op.ts"
 import type { Effect } from "../effect.ts";
 import { requireGrant } from "../permissions/may.ts";
 
-/** Empties a topic and keeps it. @throws CodedError StreamIdNotFound, TopicIdNotFound, Unauthorized */
+/**
+ * Empties a topic and keeps it.
+ * @throws CodedError StreamIdNotFound, TopicIdNotFound, Unauthorized
+ */
 export function purgeTopic(catalog: Catalog, op: CommittedOp): ApplyResult {
   const { stream, topic } = requireTopic(catalog, decodePurgeTopic(op.body));
   requireGrant(catalog, op.user, "manage-topic", { stream: stream.id, topic: topic.id });

@@ -6,8 +6,8 @@ const DURABILITIES: readonly Durability[] = ["replicated", "persisted"];
 const SEGMENT_SIZE_MAX = 1 << 30;
 
 /**
- * Shape: expiry u64, size limit u64, compression u8 (1, 2), segment size u32, durability u8, offset durability u8
- * (0 replicated, 1 persisted), preallocate u8 (0, 1).
+ * Shape: expiry u64, size limit u64, compression u8 (1, 2), segment size u32, durability u8, offset
+ * durability u8 (0 replicated, 1 persisted), preallocate u8 (0, 1).
  */
 export function writeTopicSettings(writer: ByteWriter, settings: TopicSettings): void {
   writer.u64(settings.messageExpiry).u64(settings.maxTopicSize).u8(settings.compression);
@@ -17,7 +17,10 @@ export function writeTopicSettings(writer: ByteWriter, settings: TopicSettings):
   writer.u8(settings.preallocateSegments ? 1 : 0);
 }
 
-/** The counterpart of `writeTopicSettings`. @throws WireError `bad_value` for what no settings can be */
+/**
+ * The counterpart of `writeTopicSettings`.
+ * @throws WireError `bad_value` for what no settings can be
+ */
 export function readTopicSettings(reader: ByteReader): TopicSettings {
   return {
     messageExpiry: reader.u64(),

@@ -38,7 +38,10 @@ export function encodeUpdateTopicOp(op: UpdateTopicOp): Uint8Array {
   return writer.finish();
 }
 
-/** The counterpart of `encodeUpdateTopicOp`; option bytes are copies. @throws WireError, CodedError OptionsBlockTooLarge */
+/**
+ * The counterpart of `encodeUpdateTopicOp`; option bytes are copies.
+ * @throws WireError, CodedError OptionsBlockTooLarge
+ */
 export function decodeUpdateTopicOp(bytes: Uint8Array): UpdateTopicOp {
   const reader = new ByteReader(bytes);
   const op = {

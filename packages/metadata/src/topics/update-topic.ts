@@ -10,8 +10,8 @@ import { decodeUpdateTopicOp } from "./update-topic-op.ts";
 
 /**
  * Renames a topic and changes the options that were sent; they become explicit.
- * @throws CodedError StreamIdNotFound, TopicIdNotFound, Unauthorized, TopicNameAlreadyExists, and InvalidOptionValue
- *         for a size limit below the topic's own segment size
+ * @throws CodedError StreamIdNotFound, TopicIdNotFound, Unauthorized, TopicNameAlreadyExists, and
+ *         InvalidOptionValue for a size limit below the topic's own segment size
  */
 export function updateTopic(catalog: Catalog, op: CommittedOp): ApplyResult {
   const request = decodeUpdateTopicOp(op.body);

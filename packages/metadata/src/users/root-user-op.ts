@@ -11,7 +11,10 @@ export function encodeCreateRootUser(root: CreateRootUser): Uint8Array {
   return new ByteWriter().name(root.name).str32(root.passwordHash).finish();
 }
 
-/** The counterpart of `encodeCreateRootUser`. @throws WireError */
+/**
+ * The counterpart of `encodeCreateRootUser`.
+ * @throws WireError
+ */
 export function decodeCreateRootUser(bytes: Uint8Array): CreateRootUser {
   const reader = new ByteReader(bytes);
   const root = { name: reader.name(), passwordHash: reader.str32() };

@@ -9,8 +9,8 @@ const CLIENT_TABLE_VERSION = 1;
  * Snapshot bytes of a client table. Equal sessions give equal bytes.
  *
  * Shape: version u32, count u32, then per session in ascending client id: client u128, user u32, epoch u64,
- * watermark u64, count u8, then per reply in ascending op: request u64, op u64, view u32, commit u64, timestamp u64,
- * operation u8, body checksum u128, body u32 length + bytes.
+ * watermark u64, count u8, then per reply in ascending op: request u64, op u64, view u32, commit u64,
+ * timestamp u64, operation u8, body checksum u128, body u32 length + bytes.
  */
 export function encodeClientTable(sessions: readonly Session[]): Uint8Array {
   const writer = new ByteWriter();
@@ -29,8 +29,8 @@ export function encodeClientTable(sessions: readonly Session[]): Uint8Array {
 /**
  * Sessions of a snapshot, in ascending client id; reply bodies are copies.
  *
- * @throws CodedError MetadataDamaged with the position, for anything that `encodeClientTable` cannot have written;
- *                    FormatTooNew for a newer version
+ * @throws CodedError MetadataDamaged with the position, for anything that `encodeClientTable` cannot have
+ *                    written; FormatTooNew for a newer version
  */
 export function decodeClientTable(bytes: Uint8Array): Session[] {
   const reader = new ByteReader(bytes);

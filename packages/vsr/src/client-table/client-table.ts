@@ -3,13 +3,16 @@ import { type Request, SERVER_CLIENT } from "../prepare.ts";
 import { decodeClientTable, encodeClientTable } from "./client-table-codec.ts";
 import type { CachedReply, Session } from "./session.ts";
 
-/** Sessions a cluster holds at once; the reference's limit. Beyond it newcomers are refused, nobody is pushed out. */
+/**
+ * Sessions a cluster holds at once; the reference's limit. Beyond it newcomers are refused, nobody is pushed
+ * out.
+ */
 export const CLIENTS_MAX = 8192;
 /** Replies kept per client; the reference's number. */
 export const REPLIES_PER_CLIENT_MAX = 5;
 /**
- * Bytes of reply bodies kept over all clients. 8192 clients with 5 replies of a thousand-partition topic (40 KiB)
- * would be 1.6 GiB; the oldest replies go first and their retries hear "already applied".
+ * Bytes of reply bodies kept over all clients. 8192 clients with 5 replies of a thousand-partition topic (40
+ * KiB) would be 1.6 GiB; the oldest replies go first and their retries hear "already applied".
  */
 export const REPLY_BYTES_MAX = 32 * 1024 * 1024;
 
@@ -36,8 +39,8 @@ const EXECUTE: Admission = { kind: "execute" };
  * The clients a cluster knows: who they are, which request came last, what they were answered.
  *
  * Replicated state: changed only by committed ops in op order, the same on every replica and after a restore.
- * @see wire-protocol, section 5.3. Departure from the reference: a full table refuses the newcomer, it does not
- * evict the oldest; and reply bytes have a bound of their own.
+ * @see wire-protocol, section 5.3. Departure from the reference: a full table refuses the newcomer, it does
+ * not evict the oldest; and reply bytes have a bound of their own.
  */
 export class ClientTable {
   readonly capacity: number;
@@ -52,7 +55,10 @@ export class ClientTable {
     this.replyBytesMax = options.replyBytesMax ?? REPLY_BYTES_MAX;
   }
 
-  /** Rebuilds a table from `encode()`. @throws CodedError MetadataDamaged with the position */
+  /**
+   * Rebuilds a table from `encode()`.
+   * @throws CodedError MetadataDamaged with the position
+   */
   static decode(bytes: Uint8Array, options: ClientTableOptions = {}): ClientTable {
     const table = new ClientTable(options);
     const sessions = decodeClientTable(bytes);
@@ -116,8 +122,9 @@ export class ClientTable {
   }
 
   /**
-   * A Logout executes whatever its number: a session ends once and keeps no reply to it, so there is nothing to
-   * repeat. Its host may send one when the connection is gone, without knowing the client's count. Changes nothing.
+   * A Logout executes whatever its number: a session ends once and keeps no reply to it, so there is nothing
+   * to repeat. Its host may send one when the connection is gone, without knowing the client's count. Changes
+   * nothing.
    */
   admitLogout(request: Pick<Request, "client" | "session">): Admission {
     const session = this.#currentSession(request);

@@ -9,7 +9,9 @@ export interface CachedReply extends ReplyFields {
 export interface Session {
   readonly client: bigint;
   readonly user: number;
-  /** Op of the latest Register: the session number, and the fence against older connections of this client. */
+  /**
+   * Op of the latest Register: the session number, and the fence against older connections of this client.
+   */
   readonly epoch: number;
   /** Highest request number that was executed; 0n after a first Register. */
   readonly watermark: bigint;

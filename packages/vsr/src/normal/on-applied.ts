@@ -5,8 +5,8 @@ import type { Output } from "../output.ts";
 /**
  * Records a committed op's answer in the client table; the primary sends it.
  *
- * Applying is strictly in op order: an answer for any op but the oldest unanswered one changes nothing. In a group
- * without a client table no op waits here.
+ * Applying is strictly in op order: an answer for any op but the oldest unanswered one changes nothing. In a
+ * group without a client table no op waits here.
  */
 export function onApplied(state: GroupState, op: number, body: Uint8Array): readonly Output[] {
   if (state.clientTable === undefined || op > state.commit) return NO_OUTPUTS;

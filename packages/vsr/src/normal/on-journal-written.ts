@@ -6,8 +6,8 @@ import { prepareOk } from "./on-prepare.ts";
 /**
  * This replica's journal holds an op: the only place where a prepareOk or a commit can be born.
  *
- * The primary counts itself; a backup tells the primary. Completions come in any order; ops commit in op order.
- * A completion for an op that is not pending, or for another prepare of that op, changes nothing.
+ * The primary counts itself; a backup tells the primary. Completions come in any order; ops commit in op
+ * order. A completion for an op that is not pending, or for another prepare of that op, changes nothing.
  * @see Viewstamped Replication Revisited, section 4.1, step 4
  */
 export function onJournalWritten(state: GroupState, op: number, checksum: bigint): readonly Output[] {

@@ -6,8 +6,8 @@ import { commitReadyOps } from "./commit-ready-ops.ts";
 /**
  * Counts one backup's prepareOk and commits every op that now has a quorum, in op order.
  *
- * A stale or repeated one changes nothing. Departure from the paper: a prepareOk stands for its own op only, not
- * for all earlier ones, since journals finish their writes in any order.
+ * A stale or repeated one changes nothing. Departure from the paper: a prepareOk stands for its own op only,
+ * not for all earlier ones, since journals finish their writes in any order.
  * @see Viewstamped Replication Revisited, section 4.1, step 5
  */
 export function onPrepareOk(state: GroupState, message: PrepareOk): readonly Output[] {

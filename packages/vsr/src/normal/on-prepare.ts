@@ -6,8 +6,9 @@ import { commitReadyOps, learnCommit } from "./commit-ready-ops.ts";
 /**
  * Accepts the next op of the primary's log and hands it to the journal; prepareOk follows the journal write.
  *
- * A repeated prepare that is journaled already is acknowledged again, for the first prepareOk may be lost. One that
- * leaves a gap, does not continue the chain or finds no room changes nothing: it is sent again, or repaired.
+ * A repeated prepare that is journaled already is acknowledged again, for the first prepareOk may be lost.
+ * One that leaves a gap, does not continue the chain or finds no room changes nothing: it is sent again, or
+ * repaired.
  * @see Viewstamped Replication Revisited, section 4.1, step 4
  */
 export function onPrepare(state: GroupState, message: PrepareMessage): readonly Output[] {

@@ -8,8 +8,8 @@ import { type Prepare, type Request, SERVER_CLIENT, SessionOperation } from "../
  * Numbers a client's request, or answers at once why not.
  *
  * Sends the prepare to the backups and hands it to the journal; its own prepareOk follows the journal write.
- * Where a client table is kept, its rules come first, then one request per client, then room in the pipeline. What
- * the host itself asks for (client 0) has no session and passes the table by.
+ * Where a client table is kept, its rules come first, then one request per client, then room in the pipeline.
+ * What the host itself asks for (client 0) has no session and passes the table by.
  * @see Viewstamped Replication Revisited, section 4.1, steps 2 and 3; wire-protocol, section 5.3
  */
 export function onRequest(state: GroupState, request: Request): readonly Output[] {
@@ -22,7 +22,10 @@ export function onRequest(state: GroupState, request: Request): readonly Output[
   return prepareRequest(state, request);
 }
 
-/** Sessions are for clients: a Register or Logout under the host's id is judged, and refused, like a stranger's. */
+/**
+ * Sessions are for clients: a Register or Logout under the host's id is judged, and refused, like a
+ * stranger's.
+ */
 function isHostsOwn({ client, operation }: Request): boolean {
   const { register, logout } = SessionOperation;
   return client === SERVER_CLIENT && operation !== register && operation !== logout;
@@ -96,7 +99,9 @@ function refuseRegister(state: GroupState, table: ClientTable, request: Request)
   return registration === "full" ? reject(request, ErrorCode.TransientNotAccepted) : undefined;
 }
 
-/** 57 for the request that is in flight already: its outcome is open. 58 for another one: it was not admitted. */
+/**
+ * 57 for the request that is in flight already: its outcome is open. 58 for another one: it was not admitted.
+ */
 function refuseSecondRequest(state: GroupState, request: Request): Output | undefined {
   const pending = state.pipeline.findLast((other) => other.client === request.client);
   if (pending === undefined) return undefined;
