@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Rebuilds the checksum kernel: `node build.mjs kernel` compiles `kernel/` with and without SIMD and writes the
-// bytes into `src/kernel-bytes.table.ts`, so that they load at once in Node, in bundles and in browsers.
+// Rebuilds the checksum kernel: `node build.mjs kernel` compiles `kernel/` with and without SIMD and writes
+// the bytes into `src/kernel-bytes.table.ts`, so that they load at once in Node, in bundles and in browsers.
 // Run it after a change in `kernel/`; a test proves that the committed bytes are what the sources give.
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

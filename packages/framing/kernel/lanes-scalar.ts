@@ -15,7 +15,8 @@ export function startScalar(lanes: usize): void {
 
 /** Takes `stripes` stripes of 64 bytes into the lanes; the secret moves on by 8 bytes a stripe. */
 export function accumulateScalar(lanes: usize, at: usize, stripes: usize, secret: usize): void {
-  // Pairs of lanes are independent of each other, so each pair goes over all stripes with its sums in registers.
+  // Pairs of lanes are independent of each other, so each pair goes over all stripes with its sums in
+  // registers.
   for (let offset: usize = 0; offset < 64; offset += 16) {
     accumulatePair(lanes + offset, at + offset, stripes, secret + offset);
   }

@@ -1,7 +1,9 @@
 import { SECRET } from "./layout";
 import { P32_1, P32_2, P32_3, P64_1, P64_2, P64_3, P64_4, P64_5 } from "./primes.table";
 
-/** Puts the lanes at their start. In whole vectors: a vector cannot be loaded fast out of two narrow stores. */
+/**
+ * Puts the lanes at their start. In whole vectors: a vector cannot be loaded fast out of two narrow stores.
+ */
 export function startSimd(lanes: usize): void {
   v128.store(lanes, i64x2(P32_3, P64_1));
   v128.store(lanes, i64x2(P64_2, P64_3), 16);

@@ -24,6 +24,8 @@ export const FRAME_LANES: usize = memory.data(64, 16);
 /** Eight u64 lanes of the hash that goes through the window; it lives on while frames are hashed. */
 export const WINDOW_LANES: usize = memory.data(64, 16);
 
-/** The window fills the second half of the page; the 64 bytes in front keep the end of what was hashed before. */
+/**
+ * The window fills the second half of the page; the 64 bytes in front keep the end of what was hashed before.
+ */
 export const WINDOW_START: usize = 0x8000;
 export const WINDOW_END: usize = 0x10000;

@@ -1,6 +1,9 @@
 import { MIX_1, P64_2, P64_3 } from "./primes.table";
 
-/** The 128-bit product, its halves xored. WebAssembly has no wide multiplication, so it takes four narrow ones. */
+/**
+ * The 128-bit product, its halves xored. WebAssembly has no wide multiplication, so it takes four narrow
+ * ones.
+ */
 export function fold(left: u64, right: u64): u64 {
   const leftLow = left & 0xffffffff;
   const leftHigh = left >> 32;

@@ -16,7 +16,9 @@ import { batchEnd, frameLength, framesStart, isFrameReservedZero, openBatchCheck
 import { hash } from "./hash";
 import { closeWindow, putU64 } from "./window";
 
-/** After a fault: the frame's index, -1 for the header, and the place in bytes from the start of the batch. */
+/**
+ * After a fault: the frame's index, -1 for the header, and the place in bytes from the start of the batch.
+ */
 export let faultIndex: i32 = -1;
 export let faultPosition: u32 = 0;
 

@@ -45,7 +45,9 @@ export function closeWindow(): u64 {
   return finishLanes(WINDOW_LANES, WINDOW_START, fill, hashed + (length as u64));
 }
 
-/** Keeps the incomplete block, never empty, and the 64 bytes before it, which the last stripe may reach into. */
+/**
+ * Keeps the incomplete block, never empty, and the 64 bytes before it, which the last stripe may reach into.
+ */
 function hashAway(): void {
   const blocks = (fill - WINDOW_START - 1) >> 10;
   const rest = WINDOW_START + (blocks << 10);

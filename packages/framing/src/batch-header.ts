@@ -20,8 +20,8 @@ export const BATCH_AT = {
 /**
  * What stands before the frames. Timestamps are micros; `batchLength` counts header and frames.
  *
- * Message i of the original batch has offset `baseOffset + offsetDelta`, time `baseTimestamp`, and origin time
- * `originTimestamp + timestampDelta`.
+ * Message i of the original batch has offset `baseOffset + offsetDelta`, time `baseTimestamp`, and origin
+ * time `originTimestamp + timestampDelta`.
  */
 export interface BatchHeader {
   readonly partitionId: number;

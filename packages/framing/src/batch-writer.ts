@@ -27,8 +27,8 @@ export function batchLengthOf(messages: readonly OutgoingMessage[]): number {
  *
  * Payloads and headers are copied. `originTimestamp` (micros) is the smallest of the messages' own.
  * @returns the batch's length, as `batchLengthOf` gives it; `target` must hold that many bytes
- * @throws CodedError InvalidMessagesCount for no messages; InvalidMessageTimestampDelta when a message is older
- *                    than `originTimestamp` or more than 2^32-1 micros younger
+ * @throws CodedError InvalidMessagesCount for no messages; InvalidMessageTimestampDelta when a message is
+ *                    older than `originTimestamp` or more than 2^32-1 micros younger
  */
 export function writeBatch(
   target: Uint8Array,

@@ -219,7 +219,7 @@ describe("the batch header", () => {
 });
 
 describe("frameLengthAt", () => {
-  it("adds up header, payload and user headers, and refuses a frame that is cut off or has reserved bytes set", () => {
+  it("adds up header, payload and user headers, and refuses a malformed frame", () => {
     const frame = fromHex(goldenCase("frame48/message_1").expected_hex ?? "");
     assert.equal(frameLengthAt(viewOf(frame), 0), frame.byteLength);
     const refused = (bytes: Uint8Array, reason: "unexpected_end" | "reserved_not_zero", position: number) =>

@@ -9,13 +9,15 @@ import { build } from "esbuild";
 const ROUND = `
   const kernel = framing.createChecksumKernel({ memoryLength: 1048576 });
   const { bytes, blocksStart } = kernel.memory;
-  const messages = [{ payload: framing.encodeTypedFields([[framing.typedField("string", "key"), framing.typedField("int8", 1)]]) }];
+  const pair = [framing.typedField("string", "key"), framing.typedField("int8", 1)];
+  const messages = [{ payload: framing.encodeTypedFields([pair]) }];
   const length = framing.writeBatch(bytes, blocksStart, messages, 1000);
   kernel.sealBatch(blocksStart, length);
   const cursor = new framing.FrameCursor(bytes, blocksStart);
   cursor.next();
   const [[key]] = framing.decodeTypedFields(cursor.payload);
-  JSON.stringify([kernel.build, kernel.verifyBatch(blocksStart, length) === undefined, framing.fieldValue(key)]);
+  const isGood = kernel.verifyBatch(blocksStart, length) === undefined;
+  JSON.stringify([kernel.build, isGood, framing.fieldValue(key)]);
 `;
 
 let bundle = "";

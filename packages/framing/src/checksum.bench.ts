@@ -1,5 +1,5 @@
-// Verifying the checksums of 1000 messages of 256 bytes: one kernel call per batch against one library call per
-// message. Prints ns per message and how many times faster than the library each build is. `pnpm bench`.
+// Verifying the checksums of 1000 messages of 256 bytes: one kernel call per batch against one library call
+// per message. Prints ns per message and how many times faster than the library each build is. `pnpm bench`.
 import { xxh3 } from "@node-rs/xxhash";
 import {
   BATCH_HEADER_LENGTH,

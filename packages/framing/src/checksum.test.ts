@@ -70,7 +70,7 @@ describe("XXH3-64", () => {
     });
   }
 
-  it("is what an unrelated library gives, for each length up to 600 and some beyond, at any alignment", async () => {
+  it("is what an unrelated library gives, for many lengths and alignments", async () => {
     const oracle = await createXXHash3();
     const bytes = random.bytes(5000);
     const lengths = [

@@ -14,7 +14,9 @@ const MEMORY_LENGTH_MAX = 2 ** 32 - PAGE_LENGTH;
 
 /** How to make a kernel. */
 export interface ChecksumKernelOptions {
-  /** Bytes, rounded up to whole pages of 64 KiB, reserved once and touched only as used. 64 MiB unless given. */
+  /**
+   * Bytes, rounded up to whole pages of 64 KiB, reserved once and touched only as used. 64 MiB unless given.
+   */
   readonly memoryLength?: number;
   /** Left out: the fastest that runs here, SIMD, scalar or TypeScript in this order. */
   readonly build?: KernelBuild;
@@ -24,8 +26,8 @@ export interface ChecksumKernelOptions {
  * Makes a checksum kernel with a memory of its own, synchronously. The memory never grows.
  *
  * A process needs few: each WebAssembly memory takes several GiB of address space, whatever its length.
- * @throws CodedError MemoryExhausted when the memory cannot be had; FeatureUnavailable when `build` is named and
- *                    does not run here
+ * @throws CodedError MemoryExhausted when the memory cannot be had; FeatureUnavailable when `build` is named
+ *                    and does not run here
  */
 export function createChecksumKernel(options: ChecksumKernelOptions = {}): ChecksumKernel {
   const pages = Math.ceil((options.memoryLength ?? MESSAGE_LENGTH_MAX) / PAGE_LENGTH);

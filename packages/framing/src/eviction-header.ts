@@ -8,7 +8,8 @@ const AT = { client: 128, serverProtocolVersion: 144, serverProtocolVersionMin: 
 /**
  * The last message of a session: 256 bytes, no body.
  *
- * The two versions are packed protocol versions and 0 except for the reason that names an incompatible protocol.
+ * The two versions are packed protocol versions and 0 except for the reason that names an incompatible
+ * protocol.
  */
 export interface EvictionHeader {
   readonly client: bigint;

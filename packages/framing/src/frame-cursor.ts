@@ -6,9 +6,9 @@ import { WireError } from "./wire-error.ts";
 /**
  * Walks over the frames of one batch in borrowed bytes; allocates nothing per frame.
  *
- * Fields of the current frame may be read after `next()` returned true. `payload` and `userHeaders` are views;
- * `id` and `checksum` make a bigint when asked. Checksums are not verified: that is `ChecksumKernel.verifyBatch`.
- * Positions, those of errors too, count from the start of `bytes`.
+ * Fields of the current frame may be read after `next()` returned true. `payload` and `userHeaders` are
+ * views; `id` and `checksum` make a bigint when asked. Checksums are not verified: that is
+ * `ChecksumKernel.verifyBatch`. Positions, those of errors too, count from the start of `bytes`.
  *
  * ```ts
  * const cursor = new FrameCursor(bytes);
@@ -39,8 +39,8 @@ export class FrameCursor {
 
   /**
    * Goes to the next frame; false after the last one.
-   * @throws WireError as `frameLengthAt`; `bad_value` at the header's count when the batch ends before or after
-   *                   that many frames
+   * @throws WireError as `frameLengthAt`; `bad_value` at the header's count when the batch ends before or
+   *                    after that many frames
    */
   next(): boolean {
     const position = this.#framePosition + this.#frameLength;

@@ -3,7 +3,10 @@ import { WireError } from "./wire-error.ts";
 /** Bytes in front of a frame's payload. */
 export const FRAME_HEADER_LENGTH = 48;
 
-/** Places in the frame header. The user headers follow the payload. Eight reserved bytes are zero and verified. */
+/**
+ * Places in the frame header. The user headers follow the payload. Eight reserved bytes are zero and
+ * verified.
+ */
 export const FRAME_AT = {
   checksum: 0,
   id: 8,

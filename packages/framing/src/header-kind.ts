@@ -6,7 +6,9 @@ export const HEADER_LENGTH = 256;
 /** Longest message, header included: 64 MiB, what official clients and servers accept by default. */
 export const MESSAGE_LENGTH_MAX = 67_108_864;
 
-/** The kinds of message on a client connection, the byte at 60. Other values never reach a client connection. */
+/**
+ * The kinds of message on a client connection, the byte at 60. Other values never reach a client connection.
+ */
 export const WireCommand = { request: 5, reply: 8, eviction: 13 } as const;
 
 /** Places shared by the three headers; bytes 62..128 are reserved and not verified. */
@@ -19,7 +21,10 @@ export const COMMON_AT = {
   replica: 61,
 } as const;
 
-/** Length of the message whose header begins at `position`, header and body, as the u32 at 48 says it. Unchecked. */
+/**
+ * Length of the message whose header begins at `position`, header and body, as the u32 at 48 says it.
+ * Unchecked.
+ */
 export function messageLengthAt(view: DataView, position: number): number {
   return view.getUint32(position + COMMON_AT.length, true);
 }

@@ -6,7 +6,8 @@ export type KeyHash = (bytes: Uint8Array) => number;
 /**
  * Loads the hash that places message keys on partitions and gives named consumers their number.
  *
- * XXH32 with seed 0, as the official server computes it. Never a checksum: those are XXH3-64, see `checksum.ts`.
+ * XXH32 with seed 0, as the official server computes it. Never a checksum: those are XXH3-64, see
+ * `checksum.ts`.
  */
 export async function loadKeyHash(): Promise<KeyHash> {
   const { h32Raw } = await xxhash();

@@ -3,7 +3,10 @@ import { COMMON_AT, HEADER_LENGTH, headerViewAt, messageLengthAt, WireCommand } 
 import { REQUEST_AT } from "./request-header.ts";
 import { setU64Number, u128At } from "./wide-integer.ts";
 
-/** Places of the reply's own fields; 144..160 (context), 209..216 and 220..256 are written as zero, not verified. */
+/**
+ * Places of the reply's own fields; 144..160 (context), 209..216 and 220..256 are written as zero, not
+ * verified.
+ */
 const AT = {
   requestChecksum: 128,
   client: 160,
@@ -15,7 +18,9 @@ const AT = {
   status: 216,
 } as const;
 
-/** A reply header. `length` counts header and body; `status` 0 means: look at the body. Timestamps are micros. */
+/**
+ * A reply header. `length` counts header and body; `status` 0 means: look at the body. Timestamps are micros.
+ */
 export interface ReplyHeader {
   readonly length: number;
   readonly view: number;
@@ -29,7 +34,9 @@ export interface ReplyHeader {
   readonly requestChecksum: bigint;
 }
 
-/** What a reply says beyond what it echoes. Left out: operation, view and timestamp are echoed, the rest is 0. */
+/**
+ * What a reply says beyond what it echoes. Left out: operation, view and timestamp are echoed, the rest is 0.
+ */
 export interface ReplyFields {
   readonly bodyLength: number;
   readonly operation?: number;
@@ -62,7 +69,8 @@ export function decodeReplyHeader(bytes: Uint8Array, position = 0): ReplyHeader 
 }
 
 /**
- * Writes into the first 256 bytes of `target` the reply header that answers `requestHeader` (its 256 raw bytes).
+ * Writes into the first 256 bytes of `target` the reply header that answers `requestHeader` (its 256 raw
+ * bytes).
  *
  * Cluster, release, replica, client, request number and request checksum are echoed by copying bytes, so this
  * makes no bigint. `target` and `requestHeader` must not overlap.

@@ -21,7 +21,10 @@ export const REQUEST_AT = {
   code: 196,
 } as const;
 
-/** A request header. `length` counts header and body; `requestChecksum` 0 means absent; `code` is for operation 2. */
+/**
+ * A request header. `length` counts header and body; `requestChecksum` 0 means absent; `code` is for
+ * operation 2.
+ */
 export interface RequestHeader {
   readonly length: number;
   readonly command: number;
@@ -59,7 +62,10 @@ export function decodeRequestHeader(bytes: Uint8Array, position = 0): RequestHea
   };
 }
 
-/** Writes a request header into the first 256 bytes of `target`; what is not given, reserved bytes too, is zero. */
+/**
+ * Writes a request header into the first 256 bytes of `target`; what is not given, reserved bytes too, is
+ * zero.
+ */
 export function encodeRequestHeader(target: Uint8Array, header: RequestHeaderFields): void {
   assert(target.byteLength >= HEADER_LENGTH, "a header's target holds 256 bytes");
   target.fill(0, 0, HEADER_LENGTH);
@@ -76,8 +82,8 @@ export function encodeRequestHeader(target: Uint8Array, header: RequestHeaderFie
   view.setUint32(REQUEST_AT.code, header.code ?? 0, true);
 }
 
-// Readers of one field of the header at `position`, without bigint, for the path of every request. The caller has
-// seen that 256 bytes are there. A u64 comes as its low and high half.
+// Readers of one field of the header at `position`, without bigint, for the path of every request. The caller
+// has seen that 256 bytes are there. A u64 comes as its low and high half.
 
 /** The operation byte of the request at `position`. */
 export function operationAt(view: DataView, position: number): number {

@@ -32,8 +32,8 @@ export function writeTypedField(writer: ByteWriter, field: TypedField): void {
 /**
  * Reads a run of pairs that fills `bytes` exactly (user headers, options of a request). No bytes, no pairs.
  *
- * The fields are views. Order is kept and repeated keys are not judged; a pair takes at least 12 bytes, so the
- * length of `bytes` bounds the result.
+ * The fields are views. Order is kept and repeated keys are not judged; a pair takes at least 12 bytes, so
+ * the length of `bytes` bounds the result.
  * @throws WireError as `readTypedField`; `unexpected_end` for a key without a value
  */
 export function decodeTypedFields(bytes: Uint8Array): TypedFieldPair[] {

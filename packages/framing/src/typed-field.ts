@@ -7,7 +7,9 @@ import { WireError } from "./wire-error.ts";
 /** Longest raw or string field; the wire format fixes it. */
 export const FIELD_LENGTH_MAX = 255;
 
-/** One typed value as it stands on the wire: kind byte and data bytes (1..255, fixed for numbers and bool). */
+/**
+ * One typed value as it stands on the wire: kind byte and data bytes (1..255, fixed for numbers and bool).
+ */
 export interface TypedField {
   readonly kind: number;
   readonly bytes: Uint8Array;
@@ -90,7 +92,9 @@ function fieldBytes(kindName: FieldKindName, value: FieldValue): Uint8Array | un
   return writeInteger(bytes, kindName.startsWith("int"), value) ? bytes : undefined;
 }
 
-/** Writes a whole number in two's complement over all of `bytes`; false when it is not one or does not fit. */
+/**
+ * Writes a whole number in two's complement over all of `bytes`; false when it is not one or does not fit.
+ */
 function writeInteger(bytes: Uint8Array, signed: boolean, value: FieldValue): boolean {
   if (typeof value !== "bigint" && !(typeof value === "number" && Number.isSafeInteger(value))) return false;
   const wide = BigInt(value);

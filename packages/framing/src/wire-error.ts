@@ -32,7 +32,9 @@ export class WireError extends Error {
   }
 }
 
-/** True when `error` is a `WireError`, whichever copy of this package made it; narrows to `reason` when given. */
+/**
+ * True when `error` is a `WireError`, whichever copy of this package made it; narrows to `reason` when given.
+ */
 export function isWireError(error: unknown, reason?: WireReason): error is WireError {
   const known = typeof error === "object" && error !== null && WIRE_ERROR in error;
   return known && (reason === undefined || (error as WireError).reason === reason);

@@ -14,7 +14,9 @@ export interface BlockRun {
   onReleased(run: BlockRun): void;
 }
 
-/** A lease on bytes of a run. Its views are made when first asked for, so a lease nobody reads costs little. */
+/**
+ * A lease on bytes of a run. Its views are made when first asked for, so a lease nobody reads costs little.
+ */
 export class BlockLease implements Lease {
   readonly position: number;
   readonly length: number;

@@ -24,9 +24,10 @@ export interface BlockPoolOptions {
 /**
  * Cuts the kernel's memory into blocks and leases them out.
  *
- * A lease covers whole blocks, as many in a row as the length asked for needs; `part()` makes the leases of the
- * messages inside. The pool never grows: when nothing is free, `allocate` gives undefined and `onAvailable` calls
- * later. Using or releasing a lease after its last release stops the program (`assert`), checked or not.
+ * A lease covers whole blocks, as many in a row as the length asked for needs; `part()` makes the leases of
+ * the messages inside. The pool never grows: when nothing is free, `allocate` gives undefined and
+ * `onAvailable` calls later. Using or releasing a lease after its last release stops the program (`assert`),
+ * checked or not.
  */
 export class BlockPool implements LeaseSource {
   readonly blockLength: number;
@@ -132,8 +133,8 @@ export class BlockPool implements LeaseSource {
   };
 
   /**
-   * Calls whoever waits, first come first served, as long as a block is free. A waiter may wait again (it needed
-   * more) or free blocks itself; the latter starts another round here instead of a call within a call.
+   * Calls whoever waits, first come first served, as long as a block is free. A waiter may wait again (it
+   * needed more) or free blocks itself; the latter starts another round here instead of a call within a call.
    */
   #notifyWaiting(): void {
     this.#freedMeanwhile = true;

@@ -4,8 +4,8 @@ import { assert } from "@millrace/errors";
 const FREED = 0xdbdb_dbdb;
 
 /**
- * Finds users of freed blocks in tests: overwrites what is freed, and sees whether it was written before it is
- * handed out again. Costs a pass over the block each time, so it is off in production.
+ * Finds users of freed blocks in tests: overwrites what is freed, and sees whether it was written before it
+ * is handed out again. Costs a pass over the block each time, so it is off in production.
  */
 export class FreedBlocks {
   readonly #words: Uint32Array;

@@ -1,6 +1,6 @@
 /**
- * A range of bytes held for a while. Whoever keeps it past the call that handed it over calls `retain()`, whoever
- * holds it calls `release()` once; the bytes are anybody's after the last release.
+ * A range of bytes held for a while. Whoever keeps it past the call that handed it over calls `retain()`,
+ * whoever holds it calls `release()` once; the bytes are anybody's after the last release.
  */
 export interface Lease {
   /** The range itself, not a copy. */

@@ -1,7 +1,9 @@
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const VALUES = new Map(Array.from(DIGITS, (digit, value) => [digit, value]));
 
-/** Bytes of a base64 text of our own making; no function of the surroundings does this in every one of them. */
+/**
+ * Bytes of a base64 text of our own making; no function of the surroundings does this in every one of them.
+ */
 export function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
   const digits = text.replace(/=+$/, "");
   const bytes = new Uint8Array(Math.floor((digits.length * 3) / 4));

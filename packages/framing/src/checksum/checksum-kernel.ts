@@ -9,7 +9,10 @@ export interface KernelMemory {
 /** Codes a bad batch is refused with: InvalidCommand, InvalidMessageChecksum, InvalidBatchChecksum. */
 export const BatchFaultCode = { malformed: 3, frameChecksum: 4027, batchChecksum: 4039 } as const;
 
-/** What is wrong with a batch. `index` is the frame's, -1 for the header; `position` counts from the batch's start. */
+/**
+ * What is wrong with a batch. `index` is the frame's, -1 for the header; `position` counts from the batch's
+ * start.
+ */
 export interface BatchFault {
   readonly code: (typeof BatchFaultCode)[keyof typeof BatchFaultCode];
   readonly index: number;
@@ -37,19 +40,21 @@ export interface ChecksumKernel {
   /**
    * Walks the batch at `position`, of which `length` bytes are there; undefined means good.
    *
-   * In this order, first failure wins: header complete, its u64 below 2^53, length, reserved bytes; then frame by
-   * frame the header, reserved bytes, bounds, checksum; then the count, the batch checksum, a count above 0; last,
-   * the batch must end exactly at `length`.
+   * In this order, first failure wins: header complete, its u64 below 2^53, length, reserved bytes; then
+   * frame by frame the header, reserved bytes, bounds, checksum; then the count, the batch checksum, a count
+   * above 0; last, the batch must end exactly at `length`.
    * @see Iggy 0.9.0 wire protocol, validation of SendMessages; numbers from 2^53 on are refused by us only
    */
   verifyBatch(position: number, length: number): BatchFault | undefined;
   /** Fills every frame's checksum and the batch checksum of a batch made by `writeBatch`. */
   sealBatch(position: number, length: number): void;
-  /** Writes the server's fields into the header of a verified or sealed batch and renews its batch checksum. */
+  /**
+   * Writes the server's fields into the header of a verified or sealed batch and renews its batch checksum.
+   */
   stampBatch(position: number, partitionId: number, baseOffset: number, baseTimestamp: number): void;
   /**
-   * Makes the header of a shorter batch: the run of `count` frames from frame `index` on, of the verified batch
-   * at `position`. The 256 bytes go to `headerPosition`; the frames stay where they are.
+   * Makes the header of a shorter batch: the run of `count` frames from frame `index` on, of the verified
+   * batch at `position`. The 256 bytes go to `headerPosition`; the frames stay where they are.
    */
   sliceBatch(position: number, index: number, count: number, headerPosition: number): FrameRun;
   /** XXH3-64 of a range of the memory. */

@@ -11,8 +11,8 @@ const SOURCES: Readonly<Record<WasmBuild, string>> = { simd: SIMD_KERNEL, scalar
 const compiled = new Map<WasmBuild, WebAssembly.Module | undefined>();
 
 /**
- * The compiled module of a build, compiled at its first use; undefined where it cannot run: no WebAssembly, no SIMD,
- * a content security policy that forbids it, or a browser that compiles nothing synchronously.
+ * The compiled module of a build, compiled at its first use; undefined where it cannot run: no WebAssembly,
+ * no SIMD, a content security policy that forbids it, or a browser that compiles nothing synchronously.
  */
 export function kernelModule(build: WasmBuild): WebAssembly.Module | undefined {
   if (!compiled.has(build)) compiled.set(build, compile(build));

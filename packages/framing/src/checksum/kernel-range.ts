@@ -8,7 +8,9 @@ export function assertInside(memory: KernelMemory, position: number, length: num
   assert(inside, "a range given to the kernel lies inside its memory");
 }
 
-/** Stops unless the batch at `position` lies inside the memory with the length its header says; that length. */
+/**
+ * Stops unless the batch at `position` lies inside the memory with the length its header says; that length.
+ */
 export function assertBatchInside(memory: KernelMemory, position: number): number {
   assertInside(memory, position, BATCH_HEADER_LENGTH);
   const batchLength = batchLengthAt(memory.view, position);

@@ -22,7 +22,9 @@ interface KernelExports {
   closeWindow(): bigint;
 }
 
-/** The kernel in WebAssembly. Checks every range against the memory, so that the WebAssembly code need not. */
+/**
+ * The kernel in WebAssembly. Checks every range against the memory, so that the WebAssembly code need not.
+ */
 export class WasmKernel implements ChecksumKernel {
   readonly build: WasmBuild;
   readonly memory: KernelMemory;
