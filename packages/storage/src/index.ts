@@ -1,1 +1,29 @@
-export {};
+/**
+ * Segments, op records, indexes, the metadata journal and recovery.
+ *
+ * ```ts
+ * import { openPartition, TailCache } from "@millrace/storage";
+ *
+ * const partition = await openPartition({
+ *   disk, path: "streams/1/topics/1/partitions/0-7", identity, kernel, pool, log, role: "exclusive",
+ *   tailCache: new TailCache({ lengthMax: 67_108_864 }),
+ *   segmentLengthMax: 1_073_741_824, durability: "replicated", offsetDurability: "replicated",
+ *   validateChecksums: true, consumerOffsetsMax: 4096,
+ * });
+ * partition.commit(partition.lastOp); // on one node all that is journaled is committed
+ * partition.appendBatch(header, batchLease, (error) => {
+ *   if (error === undefined) partition.commit(header.op);
+ * });
+ * ```
+ *
+ * @packageDocumentation
+ */
+export type { PartitionIdentity } from "./op-record/checkpoint.ts";
+export { type OpHeader, StorageOperation } from "./op-record/op-header.ts";
+export type { Durability } from "./partition/group-writer.ts";
+export { deletePartitionFiles, openPartition } from "./partition/open-partition.ts";
+export type { AppendDone, Partition, SealedSegment } from "./partition/partition.ts";
+export type { PartitionOptions, StorageRole } from "./partition/partition-options.ts";
+export type { ReadDone, ReadRequest } from "./partition/partition-reader.ts";
+export type { ReadResult } from "./partition/read-job.ts";
+export { TailCache } from "./tail-cache/tail-cache.ts";

@@ -1,0 +1,223 @@
+import { CodedError, ErrorCode } from "@millrace/errors";
+import type { ChecksumKernel } from "@millrace/framing";
+import type { OpHeader } from "./op-header.ts";
+import { setU64, setU128, u64At, u128At } from "./u64-field.ts";
+
+/** Length of the fixed part of every record; a body follows it. */
+export const RECORD_HEADER_LENGTH = 128;
+/** Records start at multiples of this, so that a search past damage looks at few places. */
+export const RECORD_ALIGNMENT = 8;
+/** Largest body: the state of a partition with 100,000 segments and every offset key taken fits four times. */
+export const RECORD_BODY_LENGTH_MAX = 16_777_216;
+/** Version of the record layout; a newer one is refused. */
+export const RECORD_VERSION = 1;
+/** "MROP" in the order of the bytes. */
+const RECORD_MAGIC = 0x504f_524d;
+
+/** What a record is; the numbers are bytes on disk. */
+export const RecordKind = { checkpoint: 1, batch: 2, operation: 3, metadata: 4 } as const;
+
+/** Byte positions in the record header, see docs/spec/partition-files.md. */
+const AT = {
+  checksum: 0,
+  magic: 8,
+  version: 12,
+  kind: 13,
+  operation: 14,
+  flags: 15,
+  parent: 16,
+  opChecksum: 24,
+  op: 32,
+  timestamp: 40,
+  client: 48,
+  request: 64,
+  view: 72,
+  user: 76,
+  position: 80,
+  session: 80,
+  baseOffset: 88,
+  batchChecksum: 96,
+  batchLength: 104,
+  messageCount: 108,
+  bodyLength: 112,
+  commit: 120,
+} as const;
+
+/** The op a checkpoint stands at needs no parent, client or request. */
+export const NO_OP_HEADER: OpHeader = {
+  op: 0,
+  view: 0,
+  parent: 0n,
+  checksum: 0n,
+  operation: 0,
+  client: 0n,
+  request: 0n,
+  user: 0,
+  timestamp: 0,
+};
+
+/** Where a batch lies in the `.log` and what it holds. */
+export interface BatchPlace {
+  readonly position: number;
+  readonly length: number;
+  readonly baseOffset: number;
+  readonly count: number;
+  readonly checksum: bigint;
+}
+
+/** A record read back; `body` is a view into the bytes it was read from. */
+export interface OpRecord {
+  readonly kind: number;
+  readonly flags: number;
+  readonly header: OpHeader;
+  readonly place: BatchPlace;
+  readonly session: bigint;
+  /** Highest op known to be committed when the record was written. */
+  readonly commit: number;
+  readonly body: Uint8Array;
+  /** Header, body and padding. */
+  readonly length: number;
+}
+
+/** Bytes a record with a body of `bodyLength` takes, padding included. */
+export function recordLength(bodyLength: number): number {
+  const unpadded = RECORD_HEADER_LENGTH + bodyLength;
+  return Math.ceil(unpadded / RECORD_ALIGNMENT) * RECORD_ALIGNMENT;
+}
+
+/** What `writeRecordHeader` needs besides the op's own header. */
+export interface RecordParts {
+  readonly kind: number;
+  readonly flags?: number;
+  readonly bodyLength: number;
+  readonly commit: number;
+}
+
+/**
+ * Writes the fixed part of a record at `position` without its checksum; every byte of it, reserved ones as zero.
+ * The caller writes place and body, then calls `sealRecord`.
+ */
+export function writeRecordHeader(
+  view: DataView,
+  position: number,
+  header: OpHeader,
+  parts: RecordParts,
+): void {
+  for (let at = 0; at < RECORD_HEADER_LENGTH; at += 8) view.setFloat64(position + at, 0);
+  view.setUint32(position + AT.magic, RECORD_MAGIC, true);
+  view.setUint8(position + AT.version, RECORD_VERSION);
+  view.setUint8(position + AT.kind, parts.kind);
+  view.setUint8(position + AT.operation, header.operation);
+  view.setUint8(position + AT.flags, parts.flags ?? 0);
+  view.setBigUint64(position + AT.parent, header.parent, true);
+  view.setBigUint64(position + AT.opChecksum, header.checksum, true);
+  setU64(view, position + AT.op, header.op);
+  setU64(view, position + AT.timestamp, header.timestamp);
+  setU128(view, position + AT.client, header.client);
+  view.setBigUint64(position + AT.request, header.request, true);
+  view.setUint32(position + AT.view, header.view, true);
+  view.setUint32(position + AT.user, header.user, true);
+  view.setUint32(position + AT.bodyLength, parts.bodyLength, true);
+  setU64(view, position + AT.commit, parts.commit);
+}
+
+/** Writes where the record's batch lies. */
+export function writeBatchPlace(view: DataView, position: number, place: BatchPlace): void {
+  setU64(view, position + AT.position, place.position);
+  setU64(view, position + AT.baseOffset, place.baseOffset);
+  view.setBigUint64(position + AT.batchChecksum, place.checksum, true);
+  view.setUint32(position + AT.batchLength, place.length, true);
+  view.setUint32(position + AT.messageCount, place.count, true);
+}
+
+/** Writes the session a metadata op came from. */
+export function writeSession(view: DataView, position: number, session: bigint): void {
+  view.setBigUint64(position + AT.session, session, true);
+}
+
+/** Computes the checksum over everything behind it and writes it. `bytes` and `view` cover the same memory. */
+export function sealRecord(
+  kernel: ChecksumKernel,
+  bytes: Uint8Array,
+  view: DataView,
+  place: { position: number; length: number },
+): void {
+  const { position, length } = place;
+  const covered = bytes.subarray(position + AT.magic, position + length);
+  view.setBigUint64(position + AT.checksum, kernel.hashBytes(covered), true);
+}
+
+/** True when the bytes at `position` look like the start of a record; says nothing about its checksum. */
+export function hasRecordMagic(view: DataView, position: number): boolean {
+  return (
+    position + RECORD_HEADER_LENGTH <= view.byteLength &&
+    view.getUint32(position + AT.magic, true) === RECORD_MAGIC
+  );
+}
+
+/**
+ * Length the record at `position` claims, padding included, or 0 when no record can start there: too few bytes for
+ * a header, another magic, or a body over the limit. The record may still run past the end of `view`.
+ */
+export function claimedRecordLength(view: DataView, position: number): number {
+  if (!hasRecordMagic(view, position)) return 0;
+  const bodyLength = view.getUint32(position + AT.bodyLength, true);
+  return bodyLength > RECORD_BODY_LENGTH_MAX ? 0 : recordLength(bodyLength);
+}
+
+/**
+ * The record at `position`, or nothing when the bytes there are not a whole, unharmed record.
+ * @throws CodedError `FormatTooNew` for an unharmed record of a later version
+ */
+export function readRecord(
+  kernel: ChecksumKernel,
+  bytes: Uint8Array,
+  view: DataView,
+  position: number,
+): OpRecord | undefined {
+  const length = claimedRecordLength(view, position);
+  if (length === 0 || position + length > view.byteLength) return undefined;
+  const covered = bytes.subarray(position + AT.magic, position + length);
+  if (kernel.hashBytes(covered) !== view.getBigUint64(position + AT.checksum, true)) return undefined;
+  const version = view.getUint8(position + AT.version);
+  if (version > RECORD_VERSION) {
+    throw new CodedError(ErrorCode.FormatTooNew, "The files were written by a later version of Millrace.", {
+      details: { version, versionMax: RECORD_VERSION },
+    });
+  }
+  return decodeRecord(bytes, view, position, length);
+}
+
+function decodeRecord(bytes: Uint8Array, view: DataView, position: number, length: number): OpRecord {
+  const bodyAt = position + RECORD_HEADER_LENGTH;
+  return {
+    kind: view.getUint8(position + AT.kind),
+    flags: view.getUint8(position + AT.flags),
+    header: decodeOpHeader(view, position),
+    place: {
+      position: u64At(view, position + AT.position),
+      length: view.getUint32(position + AT.batchLength, true),
+      baseOffset: u64At(view, position + AT.baseOffset),
+      count: view.getUint32(position + AT.messageCount, true),
+      checksum: view.getBigUint64(position + AT.batchChecksum, true),
+    },
+    session: view.getBigUint64(position + AT.session, true),
+    commit: u64At(view, position + AT.commit),
+    body: bytes.subarray(bodyAt, bodyAt + view.getUint32(position + AT.bodyLength, true)),
+    length,
+  };
+}
+
+function decodeOpHeader(view: DataView, position: number): OpHeader {
+  return {
+    op: u64At(view, position + AT.op),
+    view: view.getUint32(position + AT.view, true),
+    parent: view.getBigUint64(position + AT.parent, true),
+    checksum: view.getBigUint64(position + AT.opChecksum, true),
+    operation: view.getUint8(position + AT.operation),
+    client: u128At(view, position + AT.client),
+    request: view.getBigUint64(position + AT.request, true),
+    user: view.getUint32(position + AT.user, true),
+    timestamp: u64At(view, position + AT.timestamp),
+  };
+}

@@ -1,0 +1,28 @@
+const HIGH_WORD = 0x1_0000_0000;
+
+/** The little-endian u64 at `position` as a number; exact below 2^53, which is all that storage itself writes. */
+export function u64At(view: DataView, position: number): number {
+  return view.getUint32(position + 4, true) * HIGH_WORD + view.getUint32(position, true);
+}
+
+/** Writes a whole number 0..2^53-1 as a little-endian u64. */
+export function setU64(view: DataView, position: number, value: number): void {
+  view.setUint32(position, value >>> 0, true);
+  view.setUint32(position + 4, Math.floor(value / HIGH_WORD), true);
+}
+
+/** The little-endian u128 at `position`. */
+export function u128At(view: DataView, position: number): bigint {
+  return (view.getBigUint64(position + 8, true) << 64n) | view.getBigUint64(position, true);
+}
+
+/** Writes the low 128 bits of `value`, little-endian. */
+export function setU128(view: DataView, position: number, value: bigint): void {
+  view.setBigUint64(position, BigInt.asUintN(64, value), true);
+  view.setBigUint64(position + 8, BigInt.asUintN(64, value >> 64n), true);
+}
+
+/** A view over exactly the bytes of `bytes`. */
+export function viewOver(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

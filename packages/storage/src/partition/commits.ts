@@ -1,0 +1,141 @@
+import type { Disk } from "@millrace/platform";
+import type { ReadHandles } from "../segment/read-handles.ts";
+import type { Segment } from "../segment/segment.ts";
+import { removeSegmentFiles } from "../segment/segment-files.ts";
+import { compareSegmentNames, type SegmentName } from "../segment/segment-name.ts";
+import { applyToOffsets, type PartitionState } from "./partition-state.ts";
+import type { OpEntry } from "./op-entry.ts";
+
+/** What committing needs besides the state. */
+export interface CommitsOptions {
+  readonly disk: Disk;
+  readonly handles: ReadHandles;
+  /** False for a reader: files stay. */
+  readonly mayRemoveFiles: boolean;
+  /** Most keys per kind; a new key beyond it is not stored. */
+  readonly consumerOffsetsMax: number;
+  /** Makes what the active segment says survive power loss before older files go away. */
+  readonly syncActive: () => Promise<void>;
+  /** A purge took effect: memory of older generations goes. */
+  readonly onPurged: (generation: number) => void;
+}
+
+/**
+ * Makes journaled ops visible in op order: messages, stored offsets, truncations, purges.
+ *
+ * Files of segments that went away are removed afterwards, one removal at a time; a removal that fails or that a
+ * crash cuts short is finished at the next start.
+ */
+export class Commits {
+  readonly #state: PartitionState;
+  readonly #options: CommitsOptions;
+  #target = 0;
+  #obsolete: { readonly op: number; readonly names: readonly SegmentName[] } | undefined;
+  #removal: Promise<void> = Promise.resolve();
+
+  constructor(state: PartitionState, options: CommitsOptions) {
+    this.#state = state;
+    this.#options = options;
+  }
+
+  /** Commits everything up to `op` that is journaled; the rest as soon as it is. */
+  commit(op: number): void {
+    if (op > this.#target) this.#target = op;
+    this.advance();
+  }
+
+  /** Takes up what became journaled since. */
+  advance(): void {
+    const state = this.#state;
+    const limit = Math.min(this.#target, state.journaled.op);
+    let taken = 0;
+    for (const entry of state.uncommitted) {
+      if (entry.header.op > limit) break;
+      this.#apply(entry);
+      taken += 1;
+    }
+    if (taken > 0) state.uncommitted.splice(0, taken);
+    if (limit > state.committedOp) state.committedOp = limit;
+    if (this.#obsolete !== undefined && this.#obsolete.op <= state.committedOp) {
+      this.removeFiles(this.#obsolete.names);
+      this.#obsolete = undefined;
+    }
+  }
+
+  /** Files that an unfinished removal left behind; they go once `op`, whose checkpoint left them out, is committed. */
+  removeOnceCommitted(op: number, names: readonly SegmentName[]): void {
+    if (names.length > 0) this.#obsolete = { op, names };
+  }
+
+  /** Removes files of segments that are no longer listed. */
+  removeFiles(names: readonly SegmentName[]): void {
+    if (!this.#options.mayRemoveFiles || names.length === 0) return;
+    this.#removal = this.#removal.then(() => this.#remove(names));
+  }
+
+  /** Answers when no removal is under way. */
+  idle(): Promise<void> {
+    return this.#removal;
+  }
+
+  #apply(entry: OpEntry): void {
+    const state = this.#state;
+    const operation = entry.small?.operation;
+    state.committedOp = entry.header.op;
+    if (operation?.kind === "purge") return this.#purge(operation.generation);
+    state.committedNextOffset = entry.endOffset;
+    if (operation?.kind === "truncate") return this.#truncate(operation.upToOffset);
+    if (operation?.kind === "store-offset" && !this.mayStore(operation.consumerKind, operation.id)) {
+      state.log.warn("A new consumer offset is beyond the limit and was not stored.", {
+        partition: state.path,
+        id: operation.id,
+      });
+      return;
+    }
+    if (operation !== undefined) applyToOffsets(state.offsets, operation);
+  }
+
+  /** True when the key is stored already or there is room for a new one. */
+  mayStore(kind: 1 | 2, id: number): boolean {
+    const { offsets } = this.#state;
+    return offsets.get(kind, id) !== undefined || offsets.count(kind) < this.#options.consumerOffsetsMax;
+  }
+
+  #truncate(upToOffset: number): void {
+    const { active, visibleGeneration } = this.#state;
+    this.#takeAway(
+      (segment) =>
+        segment !== active && segment.generation === visibleGeneration && segment.endOffset <= upToOffset,
+    );
+  }
+
+  #purge(generation: number): void {
+    const state = this.#state;
+    state.visibleGeneration = generation;
+    state.committedNextOffset = 0;
+    state.offsets.clear();
+    this.#options.onPurged(generation);
+    if (state.active?.generation === generation)
+      this.#takeAway((segment) => segment.generation < generation);
+  }
+
+  #takeAway(goes: (segment: Segment) => boolean): void {
+    const state = this.#state;
+    const gone = state.segments.filter(goes);
+    state.segments = state.segments.filter((segment) => !goes(segment));
+    for (const segment of gone) this.#options.handles.forget(state.filePath(segment, "log"));
+    this.removeFiles(gone.toSorted(compareSegmentNames));
+  }
+
+  async #remove(names: readonly SegmentName[]): Promise<void> {
+    const { disk } = this.#options;
+    const { path, log } = this.#state;
+    try {
+      await this.#options.syncActive();
+      await disk.syncDirectory(path);
+      for (const name of names) await removeSegmentFiles(disk, path, name);
+    } catch (error) {
+      log.warn("Files of removed segments remain until the next start.", { path, error });
+    }
+  }
+}

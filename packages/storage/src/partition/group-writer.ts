@@ -1,0 +1,353 @@
+import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
+import type { ChecksumKernel } from "@millrace/framing";
+import type { Disk } from "@millrace/platform";
+import { encodeIndex } from "../index-file/index-file.ts";
+import { SparseIndex } from "../index-file/sparse-index.ts";
+import { encodeCheckpoint } from "../op-record/checkpoint.ts";
+import { datasync, writeAt } from "../segment/file-calls.ts";
+import { emptySegment, type Segment } from "../segment/segment.ts";
+import { closeSegmentFiles, createSegmentFiles, type SegmentFiles } from "../segment/segment-files.ts";
+import { Group } from "./group.ts";
+import type { OpEntry } from "./op-entry.ts";
+import type { PartitionState } from "./partition-state.ts";
+
+/** Free space that must be there before writing goes on after a full disk: two whole groups. */
+const RESUME_FREE_LENGTH = 8_388_608;
+
+/** When a reply may leave: after the write, or after a datasync of both files. */
+export type Durability = "replicated" | "persisted";
+
+/** What the writer is told and whom it tells. */
+export interface GroupWriterOptions {
+  readonly disk: Disk;
+  readonly kernel: ChecksumKernel;
+  readonly state: PartitionState;
+  readonly files: SegmentFiles;
+  /** The `.ops` ends with a closing checkpoint behind its good length; it is cut before the first write. */
+  readonly hasClosingRecord: boolean;
+  readonly segmentLengthMax: number;
+  readonly durability: Durability;
+  readonly offsetDurability: Durability;
+  /** Called when ops became journaled, before their `done`. */
+  readonly onJournaled: () => void;
+  /** Called when a segment was left behind before it held a batch: it is to be removed. */
+  readonly onEmptySealed: (segment: Segment) => void;
+  /** Called when the partition stopped taking writes, before any `done` hears of it. */
+  readonly onFault: () => void;
+}
+
+/**
+ * Puts accepted ops on disk, one group at a time: one write to `.log` and one to `.ops` side by side, then the
+ * datasyncs a persisted op asks for. What queues meanwhile is the next group. Rolls to a new segment in between.
+ *
+ * A failed write or datasync sets `state.fault`; nothing is written after it. `DiskFull` may be lifted by `resume`.
+ */
+export class GroupWriter {
+  readonly #options: GroupWriterOptions;
+  readonly #state: PartitionState;
+  readonly #group: Group;
+  #files: SegmentFiles;
+  #queue: OpEntry[] = [];
+  #busy = false;
+  #cutFirst: boolean;
+  /** Bytes were written to the `.log` or `.ops` since their last datasync. */
+  #dirty = false;
+  #callsOut = 0;
+  #failure: CodedError | undefined;
+  #whenIdle: (() => void)[] = [];
+  #restored: Promise<boolean> = Promise.resolve(true);
+
+  constructor(options: GroupWriterOptions) {
+    this.#options = options;
+    this.#state = options.state;
+    this.#files = options.files;
+    this.#cutFirst = options.hasClosingRecord;
+    this.#group = new Group(options.kernel);
+  }
+
+  /** Queues an op; its `done` is called once it is on disk or never will be. */
+  submit(entry: OpEntry): void {
+    this.#queue.push(entry);
+    if (this.#busy) return;
+    this.#busy = true;
+    queueMicrotask(() => this.#next());
+  }
+
+  /** Answers when nothing is queued or on its way. */
+  async idle(): Promise<void> {
+    if (this.#busy) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
+    await this.#restored;
+  }
+
+  /** Lifts a `DiskFull` fault when the files were cut back to the last good record and there is space again. */
+  async resume(): Promise<boolean> {
+    const { fault } = this.#state;
+    if (fault === undefined) return true;
+    if (!isCodedError(fault, ErrorCode.DiskFull) || !(await this.#restored)) return false;
+    const { freeLength } = await this.#options.disk.space();
+    if (freeLength < RESUME_FREE_LENGTH) return false;
+    if (this.#state.fault === fault) this.#state.fault = undefined;
+    return this.#state.fault === undefined;
+  }
+
+  /** Makes everything written so far survive power loss. */
+  async sync(): Promise<void> {
+    if (!this.#dirty) return;
+    this.#dirty = false;
+    await Promise.all([datasync(this.#files.log), datasync(this.#files.ops)]);
+  }
+
+  /** Begins the segment that follows `journaled`, when the last journaled op or a hole in the offsets asks for it. */
+  async rollToJournaled(): Promise<void> {
+    await this.#cutClosingRecord();
+    await this.#roll(this.#state.journaled.nextOffset);
+  }
+
+  /** Writes the closing checkpoint and the index, unless writing failed before, and closes the files. */
+  async close(): Promise<void> {
+    await this.idle();
+    const { active, fault } = this.#state;
+    try {
+      if (active !== undefined && fault === undefined && !this.#cutFirst) await this.#writeClosing(active);
+    } finally {
+      await closeSegmentFiles(this.#files);
+    }
+  }
+
+  async #writeClosing(active: Segment): Promise<void> {
+    await this.#writeIndex(active);
+    const record = encodeCheckpoint(this.#options.kernel, this.#state.checkpoint(active, true));
+    await writeAt(this.#files.ops, record, active.opsLength);
+    if (this.#isPersisted) await this.sync();
+  }
+
+  get #isPersisted(): boolean {
+    return this.#options.durability === "persisted" || this.#options.offsetDurability === "persisted";
+  }
+
+  #next(): void {
+    const { active } = this.#state;
+    const first = this.#queue[0];
+    if (first === undefined || active === undefined) return this.#rest();
+    if (this.#cutFirst || this.#mustRoll(active, first)) void this.#prepareThenWrite(first);
+    else this.#writeGroup(active);
+  }
+
+  #rest(): void {
+    this.#busy = false;
+    const waiting = this.#whenIdle;
+    this.#whenIdle = [];
+    for (const resolve of waiting) resolve();
+  }
+
+  #mustRoll(active: Segment, first: OpEntry): boolean {
+    if (active.generation !== this.#state.journaled.generation) return true;
+    if (first.batch !== undefined && first.batch.baseOffset !== active.endOffset) return true;
+    return active.logLength >= this.#options.segmentLengthMax;
+  }
+
+  async #prepareThenWrite(first: OpEntry): Promise<void> {
+    try {
+      await this.#cutClosingRecord();
+      const { active } = this.#state;
+      if (active !== undefined && this.#mustRoll(active, first)) {
+        await this.#roll(first.batch?.baseOffset ?? this.#state.journaled.nextOffset);
+      }
+    } catch (error) {
+      return this.#fail(asCodedError(error));
+    }
+    if (this.#state.active !== undefined) this.#writeGroup(this.#state.active);
+  }
+
+  async #cutClosingRecord(): Promise<void> {
+    if (!this.#cutFirst) return;
+    await this.#files.ops.truncate(this.#state.active?.opsLength ?? 0);
+    this.#cutFirst = false;
+  }
+
+  #writeGroup(active: Segment): void {
+    this.#fillGroup(active);
+    const group = this.#group;
+    this.#callsOut = group.logLength > 0 ? 2 : 1;
+    this.#dirty = true;
+    if (group.logLength > 0) this.#files.log.write(group.logParts, active.logLength, this.#onWritten);
+    this.#files.ops.write([group.records], active.opsLength, this.#onWritten);
+  }
+
+  #fillGroup(active: Segment): void {
+    const group = this.#group;
+    group.clear();
+    let taken = 0;
+    for (const entry of this.#queue) {
+      const full = active.logLength + group.logLength >= this.#options.segmentLengthMax;
+      if ((full && taken > 0) || !group.admits(entry)) break;
+      group.add(entry, active.logLength, this.#state.committedOp);
+      taken += 1;
+    }
+    this.#queue = this.#queue.slice(taken);
+  }
+
+  readonly #onWritten = (error?: CodedError): void => {
+    this.#failure ??= error;
+    this.#callsOut -= 1;
+    if (this.#callsOut > 0) return;
+    if (this.#failure !== undefined) return this.#fail(this.#failure);
+    if (!this.#group.entries.some((entry) => this.#needsSync(entry))) return this.#groupDurable();
+    this.#callsOut = 2;
+    this.#dirty = false;
+    this.#files.log.datasync(this.#onSynced);
+    this.#files.ops.datasync(this.#onSynced);
+  };
+
+  readonly #onSynced = (error?: CodedError): void => {
+    this.#failure ??= error === undefined ? undefined : fenced(error);
+    this.#callsOut -= 1;
+    if (this.#callsOut > 0) return;
+    if (this.#failure !== undefined) this.#fail(this.#failure);
+    else this.#groupDurable();
+  };
+
+  #needsSync(entry: OpEntry): boolean {
+    const { durability, offsetDurability } = this.#options;
+    if (entry.batch !== undefined) return durability === "persisted";
+    const kind = entry.small?.operation.kind;
+    if (kind === "store-offset" || kind === "delete-offset") return offsetDurability === "persisted";
+    return this.#isPersisted;
+  }
+
+  #groupDurable(): void {
+    const last = this.#group.entries[this.#group.entries.length - 1];
+    this.#advance();
+    if (last?.small?.operation.kind !== "purge") return this.#finishGroup();
+    this.#roll(0).then(
+      () => this.#finishGroup(),
+      (error: unknown) => this.#fail(asCodedError(error)),
+    );
+  }
+
+  /** Moves the journaled state and the active segment past the group. */
+  #advance(): void {
+    const { active, journaled } = this.#state;
+    const group = this.#group;
+    if (active === undefined) return;
+    let position = active.logLength;
+    for (const { batch } of group.entries) {
+      if (batch === undefined) continue;
+      active.index?.note(batch.baseOffset, batch.timestamp, position);
+      active.endOffset = batch.baseOffset + batch.count;
+      active.lastTimestamp = batch.timestamp;
+      position += batch.length;
+    }
+    active.logLength = position;
+    active.opsLength += group.opsLength;
+    const last = group.entries[group.entries.length - 1];
+    if (last === undefined) return;
+    journaled.op = last.header.op;
+    journaled.opChecksum = last.header.checksum;
+    journaled.view = last.header.view;
+    journaled.timestamp = last.header.timestamp;
+    journaled.nextOffset = last.endOffset;
+    journaled.generation = last.generation;
+  }
+
+  #finishGroup(): void {
+    const entries = this.#group.entries.splice(0);
+    for (const entry of entries) releaseBatch(entry);
+    this.#options.onJournaled();
+    for (const entry of entries) entry.done();
+    this.#next();
+  }
+
+  /** Seals the active segment and begins the next one with a checkpoint of everything journaled. */
+  async #roll(firstOffset: number): Promise<void> {
+    const { disk, kernel } = this.#options;
+    const state = this.#state;
+    const sealed = state.active;
+    if (this.#isPersisted) await this.sync();
+    if (sealed !== undefined) await this.#writeIndex(sealed);
+    const name = { generation: state.journaled.generation, firstOffset };
+    const next = emptySegment(name);
+    const files = await createSegmentFiles(disk, state.path, name);
+    try {
+      const record = encodeCheckpoint(kernel, state.checkpoint(next, false));
+      await writeAt(files.ops, record, 0);
+      if (this.#isPersisted) await disk.syncDirectory(state.path);
+      next.opsLength = record.length;
+      next.index = new SparseIndex();
+    } catch (error) {
+      await closeSegmentFiles(files);
+      throw error;
+    }
+    await closeSegmentFiles(this.#files);
+    this.#files = files;
+    this.#dirty = true;
+    state.segments.push(next);
+    if (sealed?.isEmpty === true && sealed.generation === next.generation) this.#options.onEmptySealed(sealed);
+  }
+
+  /** The index is a hint, rebuilt when missing: failing to write it harms nobody. */
+  async #writeIndex(segment: Segment): Promise<void> {
+    if (segment.index === undefined) return;
+    const { disk } = this.#options;
+    const path = this.#state.filePath(segment, "index");
+    try {
+      const file = await disk.openFile(path, "create-or-open");
+      try {
+        const bytes = encodeIndex(segment.index);
+        await file.truncate(0);
+        await writeAt(file, bytes, 0);
+      } finally {
+        await file.close();
+      }
+    } catch (error) {
+      this.#state.log.warn("An index file could not be written; it is rebuilt when needed.", { path, error });
+    }
+  }
+
+  /** Stops writing; everyone on the way hears the same error. */
+  #fail(error: CodedError): void {
+    const state = this.#state;
+    const isFull = isCodedError(error, ErrorCode.DiskFull);
+    state.fault = isFull ? error : fenced(error);
+    state.log.error("The partition takes no more writes.", { path: state.path, error: state.fault });
+    this.#failure = undefined;
+    const entries = [...this.#group.entries.splice(0), ...this.#queue.splice(0)];
+    for (const entry of entries) releaseBatch(entry);
+    this.#restored = isFull ? this.#cutBack() : Promise.resolve(false);
+    this.#options.onFault();
+    for (const entry of entries) entry.done(state.fault);
+    void this.#restored.then(() => this.#next());
+  }
+
+  /** Cuts both files back to the last good record; needs no space. */
+  async #cutBack(): Promise<boolean> {
+    const { active } = this.#state;
+    if (active === undefined) return false;
+    try {
+      await this.#files.log.truncate(active.logLength);
+      await this.#files.ops.truncate(active.opsLength);
+      this.#cutFirst = false;
+      return true;
+    } catch (error) {
+      this.#state.fault = fenced(asCodedError(error));
+      return false;
+    }
+  }
+}
+
+function releaseBatch(entry: OpEntry): void {
+  entry.batch?.lease.release();
+  entry.batch = undefined;
+}
+
+/** The fault of a file that cannot be trusted any more; keeps what went wrong as its cause. */
+function fenced(cause: CodedError): CodedError {
+  if (cause.code === ErrorCode.FileFenced) return cause;
+  const text = "A write or sync of the partition's files failed; start again to go on.";
+  return new CodedError(ErrorCode.FileFenced, text, { details: cause.details, cause });
+}
+
+function asCodedError(error: unknown): CodedError {
+  if (isCodedError(error)) return error;
+  throw error;
+}

@@ -1,0 +1,119 @@
+import type { ChecksumKernel } from "@millrace/framing";
+import {
+  RECORD_HEADER_LENGTH,
+  RecordKind,
+  recordLength,
+  sealRecord,
+  writeBatchPlace,
+  writeRecordHeader,
+} from "../op-record/record.ts";
+import { viewOver } from "../op-record/u64-field.ts";
+import type { OpEntry } from "./op-entry.ts";
+
+/** Bytes of batches in one group: what one write of a few milliseconds carries. */
+export const GROUP_LENGTH_MAX = 4_194_304;
+/** Large batches in one group: enough for the write to be one long run, few enough to answer soon. */
+export const GROUP_LARGE_MAX = 8;
+/** Ops in one group: half a megabyte of records. */
+export const GROUP_OPS_MAX = 4096;
+/** A batch from this length on is large. */
+const LARGE_LENGTH = 16_384;
+const RECORD_BYTES_FIRST = 1024;
+
+/**
+ * The ops that go to disk together: the parts for the `.log`, the records for the `.ops`.
+ *
+ * One object serves all groups of a partition one after another; the record bytes are reused, so nobody may keep
+ * them past the write.
+ */
+export class Group {
+  readonly entries: OpEntry[] = [];
+  /** Parts for one vectored write; neighbours in memory are one part. */
+  readonly logParts: Uint8Array[] = [];
+  logLength = 0;
+  opsLength = 0;
+  readonly #kernel: ChecksumKernel;
+  #large = 0;
+  #recordBytes = new Uint8Array(RECORD_BYTES_FIRST);
+  #recordView = viewOver(this.#recordBytes);
+  #runStart = -1;
+  #runEnd = -1;
+
+  constructor(kernel: ChecksumKernel) {
+    this.#kernel = kernel;
+  }
+
+  get records(): Uint8Array {
+    return this.#recordBytes.subarray(0, this.opsLength);
+  }
+
+  clear(): void {
+    this.entries.length = 0;
+    this.logParts.length = 0;
+    this.logLength = 0;
+    this.opsLength = 0;
+    this.#large = 0;
+    this.#runStart = -1;
+    this.#runEnd = -1;
+  }
+
+  /** True when `entry` may still join. The first always may. */
+  admits(entry: OpEntry): boolean {
+    const { entries } = this;
+    if (entries.length === 0) return true;
+    if (entries.length >= GROUP_OPS_MAX || this.#large >= GROUP_LARGE_MAX) return false;
+    const last = entries[entries.length - 1];
+    if (last?.small?.operation.kind === "purge") return false;
+    const gap = entry.batch !== undefined && entry.batch.baseOffset !== last?.endOffset;
+    return !gap && this.logLength + (entry.batch?.length ?? 0) <= GROUP_LENGTH_MAX;
+  }
+
+  /** Adds an op whose batch, if it has one, will lie at `logPosition` plus what the group holds already. */
+  add(entry: OpEntry, logPosition: number, commit: number): void {
+    const bodyLength = entry.small?.body.length ?? 0;
+    const length = recordLength(bodyLength);
+    const at = this.#reserve(length);
+    const kind = entry.batch === undefined ? RecordKind.operation : RecordKind.batch;
+    writeRecordHeader(this.#recordView, at, entry.header, { kind, bodyLength, commit });
+    if (entry.batch !== undefined) this.#addBatch(entry.batch, at, logPosition);
+    if (entry.small !== undefined) this.#recordBytes.set(entry.small.body, at + RECORD_HEADER_LENGTH);
+    sealRecord(this.#kernel, this.#recordBytes, this.#recordView, { position: at, length });
+    this.entries.push(entry);
+  }
+
+  #addBatch(batch: NonNullable<OpEntry["batch"]>, at: number, logPosition: number): void {
+    writeBatchPlace(this.#recordView, at, { ...batch, position: logPosition + this.logLength });
+    if (batch.length >= LARGE_LENGTH) this.#large += 1;
+    this.logLength += batch.length;
+    this.#addPart(batch.lease.position, batch.lease.bytes);
+  }
+
+  /** Extends the last part when the batch follows it in memory: copied small batches become one part. */
+  #addPart(position: number, bytes: Uint8Array): void {
+    if (position >= 0 && position === this.#runEnd && this.logParts.length > 0) {
+      this.#runEnd += bytes.length;
+      this.logParts[this.logParts.length - 1] = this.#kernel.memory.bytes.subarray(
+        this.#runStart,
+        this.#runEnd,
+      );
+      return;
+    }
+    this.#runStart = position;
+    this.#runEnd = position < 0 ? -1 : position + bytes.length;
+    this.logParts.push(bytes);
+  }
+
+  /** Room for `length` more bytes of records, zeroed where the body's padding will be. */
+  #reserve(length: number): number {
+    const at = this.opsLength;
+    this.opsLength += length;
+    if (this.opsLength > this.#recordBytes.length) {
+      const wider = new Uint8Array(Math.max(this.opsLength, this.#recordBytes.length * 2));
+      wider.set(this.#recordBytes);
+      this.#recordBytes = wider;
+      this.#recordView = viewOver(wider);
+    }
+    this.#recordBytes.fill(0, at + RECORD_HEADER_LENGTH, at + length);
+    return at;
+  }
+}

@@ -1,0 +1,161 @@
+import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
+import type { Disk } from "@millrace/platform";
+import { SparseIndex } from "../index-file/sparse-index.ts";
+import { encodeCheckpoint } from "../op-record/checkpoint.ts";
+import { type Recovery, recoverPartition } from "../recovery/recover-partition.ts";
+import { cutTail } from "../recovery/torn-tail.ts";
+import { datasync, writeAt } from "../segment/file-calls.ts";
+import { ReadHandles } from "../segment/read-handles.ts";
+import { emptySegment } from "../segment/segment.ts";
+import { createSegmentFiles, openSegmentFiles, type SegmentFiles } from "../segment/segment-files.ts";
+import { Commits } from "./commits.ts";
+import { GroupWriter } from "./group-writer.ts";
+import { Partition } from "./partition.ts";
+import type { PartitionOptions } from "./partition-options.ts";
+import { PartitionState } from "./partition-state.ts";
+
+/**
+ * Opens a partition, making it when its directory holds none, and recovers it to the last op that verifies.
+ *
+ * What recovery found to be journaled is not visible until `commit` says how far it was committed; on one node call
+ * `commit(partition.lastOp)`. A read-only partition commits by itself. Damage does not make opening fail: see
+ * `partition.fault`.
+ * @throws CodedError `FeatureUnavailable` for the role `shared`; `FormatTooNew`; what the disk answers
+ */
+export async function openPartition(options: PartitionOptions): Promise<Partition> {
+  if (options.role === "shared") throw sharedUnavailable();
+  return new Opening(options).run();
+}
+
+/** Removes a partition's files and makes that survive power loss. No error when there are none. */
+export async function deletePartitionFiles(disk: Disk, path: string): Promise<void> {
+  await disk.removeDirectory(path);
+  const parent = path.slice(0, Math.max(0, path.lastIndexOf("/")));
+  if ((await disk.stat(parent)) !== undefined) await disk.syncDirectory(parent);
+}
+
+/** The steps of opening one partition and the parts they share. */
+class Opening {
+  readonly #options: PartitionOptions;
+  readonly #state: PartitionState;
+  readonly #handles: ReadHandles;
+  readonly #commits: Commits;
+  #writer: GroupWriter | undefined;
+  #partition: Partition | undefined;
+
+  constructor(options: PartitionOptions) {
+    this.#options = options;
+    this.#state = new PartitionState(options.path, options.identity, options.log);
+    this.#handles = new ReadHandles(options.disk);
+    this.#commits = new Commits(this.#state, {
+      disk: options.disk,
+      handles: this.#handles,
+      mayRemoveFiles: options.role === "exclusive",
+      consumerOffsetsMax: options.consumerOffsetsMax,
+      syncActive: () => this.#writer?.sync() ?? Promise.resolve(),
+      onPurged: (generation) => this.#partition?.forgetBefore(generation),
+    });
+  }
+
+  async run(): Promise<Partition> {
+    const state = this.#state;
+    const recovery = await recoverPartition({ options: this.#options, state, commits: this.#commits });
+    if (this.#options.role === "exclusive" && state.fault === undefined) await this.#makeWriter(recovery);
+    state.accepted = { ...state.journaled };
+    this.#partition = new Partition({
+      options: this.#options,
+      state,
+      commits: this.#commits,
+      handles: this.#handles,
+      writer: this.#writer,
+    });
+    if (this.#options.role === "read-only") this.#partition.commit(state.journaled.op);
+    return this.#partition;
+  }
+
+  async #makeWriter(recovery: Recovery): Promise<void> {
+    const { disk, path } = this.#options;
+    const active = this.#state.active;
+    const files =
+      recovery.isNew || active === undefined
+        ? await this.#createFirst()
+        : await openSegmentFiles(disk, path, active);
+    this.#writer = this.#writerOn(files, recovery.isClosed);
+    try {
+      await this.#repair(recovery, this.#writer);
+    } catch (error) {
+      if (!isCodedError(error)) throw error;
+      this.#state.fault = error;
+      this.#state.log.error("The partition could not be made ready for writing.", { path, error });
+    }
+  }
+
+  /**
+   * Cuts the torn tail. Offsets its messages had are not given out again: the next segment begins behind them, and it
+   * is there before the evidence is cut.
+   */
+  async #repair(recovery: Recovery, writer: GroupWriter): Promise<void> {
+    const { journaled, active } = this.#state;
+    if (recovery.frontier > journaled.nextOffset) {
+      journaled.nextOffset = recovery.frontier;
+      await writer.rollToJournaled();
+    }
+    if (recovery.torn !== undefined) {
+      const isGone = !this.#state.segments.includes(recovery.torn);
+      if (!isGone) await cutTail({ options: this.#options, state: this.#state, commits: this.#commits }, recovery.torn);
+    }
+    const isPurged = journaled.generation !== active?.generation;
+    if (isPurged) await writer.rollToJournaled();
+  }
+
+  #writerOn(files: SegmentFiles, hasClosingRecord: boolean): GroupWriter {
+    const { disk, kernel, segmentLengthMax, durability, offsetDurability } = this.#options;
+    return new GroupWriter({
+      disk,
+      kernel,
+      state: this.#state,
+      files,
+      hasClosingRecord,
+      segmentLengthMax,
+      durability,
+      offsetDurability,
+      onJournaled: () => this.#commits.advance(),
+      onEmptySealed: (segment) => {
+        this.#state.segments = this.#state.segments.filter((one) => one !== segment);
+        this.#commits.removeFiles([segment]);
+      },
+      onFault: () => this.#partition?.rollBack(),
+    });
+  }
+
+  /** The first segment of a new partition, with names that survive power loss where the topic asks for that. */
+  async #createFirst(): Promise<SegmentFiles> {
+    const { disk, path, kernel, durability, offsetDurability } = this.#options;
+    await disk.makeDirectory(path);
+    const segment = emptySegment({ generation: 0, firstOffset: 0 });
+    const files = await createSegmentFiles(disk, path, segment);
+    const record = encodeCheckpoint(kernel, this.#state.checkpoint(segment, false));
+    await writeAt(files.ops, record, 0);
+    segment.opsLength = record.length;
+    segment.index = new SparseIndex();
+    this.#state.segments.push(segment);
+    if (durability === "persisted" || offsetDurability === "persisted") {
+      await datasync(files.ops);
+      await syncUpwards(disk, path);
+    }
+    return files;
+  }
+}
+
+async function syncUpwards(disk: Disk, path: string): Promise<void> {
+  for (let at = path; at !== ""; at = at.slice(0, Math.max(0, at.lastIndexOf("/")))) await disk.syncDirectory(at);
+  await disk.syncDirectory("");
+}
+
+function sharedUnavailable(): CodedError {
+  return new CodedError(
+    ErrorCode.FeatureUnavailable,
+    "Opening a partition for several writing processes comes with the embedded log.",
+    { details: { role: "shared" } },
+  );
+}

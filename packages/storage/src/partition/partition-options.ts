@@ -1,0 +1,37 @@
+import type { BlockPool, ChecksumKernel } from "@millrace/framing";
+import type { Disk, Log } from "@millrace/platform";
+import type { PartitionIdentity } from "../op-record/checkpoint.ts";
+import type { TailCache } from "../tail-cache/tail-cache.ts";
+import type { Durability } from "./group-writer.ts";
+
+/**
+ * How a partition's files are used.
+ * - `exclusive`: one writer, nobody else; repairs a torn tail.
+ * - `read-only`: looks at what is there when it opens; takes no lock, repairs nothing, refuses appends.
+ * - `shared`: several writing processes under a lock; not built yet, answers `FeatureUnavailable`.
+ */
+export type StorageRole = "exclusive" | "shared" | "read-only";
+
+/** Everything a partition is opened with. Lengths are bytes. */
+export interface PartitionOptions {
+  readonly disk: Disk;
+  /** Directory of the partition, relative to the disk's root. */
+  readonly path: string;
+  readonly identity: PartitionIdentity;
+  readonly kernel: ChecksumKernel;
+  /** Blocks in the kernel's memory, for reads and for small batches. */
+  readonly pool: BlockPool;
+  readonly tailCache: TailCache;
+  readonly log: Log;
+  readonly role: StorageRole;
+  /** A segment is sealed by the append that reaches this; that batch still lands whole. */
+  readonly segmentLengthMax: number;
+  /** When the `done` of a batch is called: after the write, or after a datasync of both files. */
+  readonly durability: Durability;
+  /** The same for stored and deleted consumer offsets. */
+  readonly offsetDurability: Durability;
+  /** Whether batches read from disk are checked before they are served. */
+  readonly validateChecksums: boolean;
+  /** Most stored offsets per kind. */
+  readonly consumerOffsetsMax: number;
+}

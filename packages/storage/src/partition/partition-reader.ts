@@ -1,0 +1,205 @@
+import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
+import {
+  baseOffsetAt,
+  type BlockPool,
+  type ChecksumKernel,
+  messageCountAt,
+} from "@millrace/framing";
+import type { SegmentIndexes } from "../index-file/segment-indexes.ts";
+import { damaged } from "../recovery/damage.ts";
+import type { ReadHandles } from "../segment/read-handles.ts";
+import type { Segment } from "../segment/segment.ts";
+import type { Tail, TailEntry } from "../tail-cache/tail.ts";
+import type { PartitionState } from "./partition-state.ts";
+import { ReadJob, type ReadResult } from "./read-job.ts";
+import { type LostAt, offsetAtTimestamp, type WalkSource, walkSegment } from "./segment-walk.ts";
+
+/** What to read: from which message on, at most how many messages and how many bytes of batches. */
+export interface ReadRequest {
+  /** An offset, or a time in micros: the first batch stamped at or after it. */
+  readonly from: { readonly offset: number } | { readonly timestamp: number };
+  readonly count: number;
+  readonly lengthMax: number;
+}
+
+/** Called once; with a result, the caller must `release` it. */
+export type ReadDone = (error: CodedError | undefined, result?: ReadResult) => void;
+
+/** What the reader works with. */
+export interface ReaderOptions {
+  readonly state: PartitionState;
+  readonly kernel: ChecksumKernel;
+  readonly pool: BlockPool;
+  readonly validateChecksums: boolean;
+  readonly indexes: SegmentIndexes;
+  readonly handles: ReadHandles;
+  /** The tail of the visible generation. */
+  readonly tail: () => Tail;
+}
+
+/**
+ * Serves committed messages: the recent ones from memory by reference, older ones by one read of a contiguous run.
+ *
+ * One reply may join both; it never leaves out a message that exists between two that it holds. Damage ends a reply
+ * that holds something already; the next read, which begins there, gets the error.
+ */
+export class PartitionReader {
+  readonly #options: ReaderOptions;
+  readonly #state: PartitionState;
+  #isClosed = false;
+
+  constructor(options: ReaderOptions) {
+    this.#options = options;
+    this.#state = options.state;
+  }
+
+  read(request: ReadRequest, done: ReadDone): void {
+    if (this.#isClosed) return done(new CodedError(ErrorCode.ShuttingDown, "The partition is closed."));
+    const offset = "offset" in request.from ? request.from.offset : this.#offsetFromTail(request.from);
+    if (offset === undefined) void this.#readFromTime(request, done);
+    else this.#readFrom(offset, request, done);
+  }
+
+  /** Refuses reads from now on; those under way come to their end. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  #readFrom(offset: number, request: ReadRequest, done: ReadDone): void {
+    const state = this.#state;
+    const range = {
+      from: Math.max(offset, state.firstOffset),
+      end: state.committedNextOffset,
+      generation: state.visibleGeneration,
+    };
+    const job = new ReadJob(this.#options, range, request);
+    try {
+      if (this.#serveFromTail(job)) return this.#finish(job, done);
+    } catch (error) {
+      return this.#finishWith(error, job, done);
+    }
+    void this.#readSlowly(job, done);
+  }
+
+  async #readFromTime(request: ReadRequest, done: ReadDone): Promise<void> {
+    let offset: number;
+    try {
+      offset = await this.#offsetFromDisk((request.from as { timestamp: number }).timestamp);
+    } catch (error) {
+      if (!isCodedError(error)) throw error;
+      return done(error);
+    }
+    this.#readFrom(offset, request, done);
+  }
+
+  async #readSlowly(job: ReadJob, done: ReadDone): Promise<void> {
+    try {
+      while (!this.#serveFromTail(job)) {
+        if (!(await this.#serveFromDisk(job))) break;
+      }
+    } catch (error) {
+      return this.#finishWith(error, job, done);
+    }
+    this.#finish(job, done);
+  }
+
+  #finishWith(error: unknown, job: ReadJob, done: ReadDone): void {
+    if (job.count > 0 && isCodedError(error)) return this.#finish(job, done);
+    job.release();
+    if (!isCodedError(error)) throw error;
+    this.#state.log.error("A read failed.", { path: this.#state.path, offset: job.next, error });
+    done(error);
+  }
+
+  /** A purge that became visible meanwhile makes what was read history: nobody may take offsets from it. */
+  #finish(job: ReadJob, done: ReadDone): void {
+    if (job.count === 0 || job.generation === this.#state.visibleGeneration) return done(undefined, job);
+    job.release();
+    const range = { from: 0, end: 0, generation: this.#state.visibleGeneration };
+    done(undefined, new ReadJob(this.#options, range, { count: 0, lengthMax: 0 }));
+  }
+
+  /** Adds what the tail holds; true when the reply is complete. */
+  #serveFromTail(job: ReadJob): boolean {
+    while (!job.isComplete) {
+      const entry = this.#tailEntry(job);
+      if (entry?.lease === undefined) return false;
+      if (entry.baseOffset >= job.end) return true;
+      const { lease, baseOffset, endOffset, length } = entry;
+      const batch = { lease, position: lease.position, length, baseOffset, count: endOffset - baseOffset };
+      if (job.take(batch) === "no-block") return job.count > 0;
+    }
+    return true;
+  }
+
+  #tailEntry(job: ReadJob): TailEntry | undefined {
+    if (job.generation !== this.#state.visibleGeneration) return undefined;
+    return this.#options.tail().find(job.next);
+  }
+
+  /** Adds what one segment holds; false when there is nothing more to add now. */
+  async #serveFromDisk(job: ReadJob): Promise<boolean> {
+    if (job.generation !== this.#state.visibleGeneration) return false;
+    const segment = this.#state.segmentAt(job.next);
+    if (segment === undefined || segment.firstOffset >= job.end) return false;
+    if (segment.damage !== undefined) throw segment.damage;
+    job.next = Math.max(job.next, segment.firstOffset);
+    const lostAt: LostAt = { position: 0 };
+    const outcome = await this.#withFile(segment, async (source) => {
+      const sparse = await walkSegment(source, job, await this.#options.indexes.sparse(segment), lostAt);
+      if (sparse !== "lost") return sparse;
+      return walkSegment(source, job, await this.#options.indexes.dense(segment), lostAt);
+    });
+    if (outcome !== "lost") return outcome === "served";
+    if (!this.#state.segments.includes(segment)) return true;
+    throw this.#damageAt(segment, job.next, lostAt.position);
+  }
+
+  #damageAt(segment: Segment, offset: number, position: number): CodedError {
+    const path = this.#state.filePath(segment, "log");
+    const text = `The batch at offset ${offset} in ${path} is damaged (position ${position}).`;
+    return damaged(text, { path, position, offset, partition: this.#state.path });
+  }
+
+  async #withFile<Result>(
+    segment: Segment,
+    use: (source: WalkSource) => Promise<Result>,
+  ): Promise<Result> {
+    const { kernel, pool, validateChecksums, handles } = this.#options;
+    const { partitionId } = this.#state.identity;
+    const { file, done } = await handles.use(this.#state.filePath(segment, "log"));
+    try {
+      return await use({ kernel, pool, partitionId, validateChecksums, segment, file });
+    } finally {
+      done();
+    }
+  }
+
+  #offsetFromTail(from: ReadRequest["from"]): number | undefined {
+    const timestamp = (from as { timestamp: number }).timestamp;
+    const tail = this.#options.tail();
+    const entry = tail.findTimestamp(timestamp);
+    if (entry !== undefined) return entry.baseOffset;
+    const isBehindAll = tail.last !== undefined && tail.last.timestamp < timestamp;
+    return isBehindAll ? this.#state.committedNextOffset : undefined;
+  }
+
+  async #offsetFromDisk(timestamp: number): Promise<number> {
+    const segment = this.#state.visible.find((one) => one.lastTimestamp >= timestamp);
+    if (segment === undefined) return this.#state.committedNextOffset;
+    if (segment.damage !== undefined) throw segment.damage;
+    return this.#withFile(segment, async (source) => {
+      try {
+        return await offsetAtTimestamp(source, await this.#options.indexes.sparse(segment), timestamp);
+      } catch (error) {
+        if (!isCodedError(error, ErrorCode.PartitionDamaged)) throw error;
+        return offsetAtTimestamp(source, await this.#options.indexes.dense(segment), timestamp);
+      }
+    });
+  }
+}
+
+/** Offset and count the header of a batch in memory states; for batches the server has stamped. */
+export function offsetsOf(view: DataView): { readonly baseOffset: number; readonly count: number } {
+  return { baseOffset: baseOffsetAt(view, 0), count: messageCountAt(view, 0) };
+}

@@ -1,0 +1,137 @@
+import type { CodedError } from "@millrace/errors";
+import type { Log } from "@millrace/platform";
+import { lastWhere } from "../index-file/sparse-index.ts";
+import type { Checkpoint, PartitionIdentity } from "../op-record/checkpoint.ts";
+import type { Segment } from "../segment/segment.ts";
+import { type SegmentFileKind, type SegmentName, segmentFileName } from "../segment/segment-name.ts";
+import { ConsumerOffsets } from "./consumer-offsets.ts";
+import type { OpEntry } from "./op-entry.ts";
+
+/** The last op of some stage and what follows from it. */
+export interface Position {
+  op: number;
+  opChecksum: bigint;
+  view: number;
+  timestamp: number;
+  nextOffset: number;
+  generation: number;
+}
+
+/**
+ * What a partition knows, in three stages that follow each other: `accepted` (handed in), `journaled` (on disk),
+ * committed (visible). Writer, reader and commits share it; each field has one of them as its only writer.
+ */
+export class PartitionState {
+  readonly path: string;
+  readonly identity: PartitionIdentity;
+  readonly log: Log;
+  /** All segments that exist, in the order of their names; the last is active. */
+  segments: Segment[] = [];
+  accepted: Position = startPosition();
+  journaled: Position = startPosition();
+  committedOp = 0;
+  committedNextOffset = 0;
+  /** Generation readers see; the accepted one is ahead of it between a purge and its commit. */
+  visibleGeneration = 0;
+  readonly offsets = new ConsumerOffsets();
+  /** Accepted ops that are not committed yet, oldest first. */
+  uncommitted: OpEntry[] = [];
+  fault: CodedError | undefined;
+
+  constructor(path: string, identity: PartitionIdentity, log: Log) {
+    this.path = path;
+    this.identity = identity;
+    this.log = log;
+  }
+
+  get active(): Segment | undefined {
+    return this.segments[this.segments.length - 1];
+  }
+
+  /** Segments readers see, oldest first. */
+  get visible(): readonly Segment[] {
+    const { segments, visibleGeneration } = this;
+    const mixed =
+      segments[0]?.generation !== visibleGeneration || this.active?.generation !== visibleGeneration;
+    return mixed ? segments.filter((segment) => segment.generation === visibleGeneration) : segments;
+  }
+
+  /** Oldest retained offset; the next one when the partition is empty. */
+  get firstOffset(): number {
+    return this.visible[0]?.firstOffset ?? 0;
+  }
+
+  filePath(name: SegmentName, kind: SegmentFileKind): string {
+    return `${this.path}/${segmentFileName(name, kind)}`;
+  }
+
+  /** The visible segment that holds `offset`, else the next one behind it. */
+  segmentAt(offset: number): Segment | undefined {
+    const { visible } = this;
+    return visible[lastWhere(visible.length, (index) => (visible[index]?.endOffset ?? 0) <= offset) + 1];
+  }
+
+  /** The state after every journaled op, as the next `.ops` file begins with it. */
+  checkpoint(active: Segment, closing: boolean): Checkpoint {
+    const { journaled, identity } = this;
+    const mark = this.#truncationMark();
+    return {
+      op: journaled.op,
+      opChecksum: journaled.opChecksum,
+      view: journaled.view,
+      timestamp: journaled.timestamp,
+      commit: Math.min(this.committedOp, journaled.op),
+      closing,
+      identity,
+      generation: journaled.generation,
+      nextOffset: Math.max(journaled.nextOffset, active.firstOffset),
+      committedNextOffset: this.#committedNextOffset(),
+      sealed: this.segments
+        .filter((segment) => segment !== active && segment.generation === active.generation)
+        .filter((segment) => !segment.isEmpty && segment.endOffset > mark)
+        .map((segment) => segment.row()),
+      active: active.row(),
+      offsets: [...this.#journaledOffsets().all()],
+    };
+  }
+
+  /** A purge that is journaled but not committed leaves nothing committed in its generation. */
+  #committedNextOffset(): number {
+    return this.journaled.generation === this.visibleGeneration ? this.committedNextOffset : 0;
+  }
+
+  /** Segments that end at or below this go away with journaled ops that are not committed yet. */
+  #truncationMark(): number {
+    let mark = 0;
+    for (const { header, small } of this.uncommitted) {
+      if (header.op > this.journaled.op) break;
+      if (small?.operation.kind === "purge") mark = 0;
+      if (small?.operation.kind === "truncate") mark = Math.max(mark, small.operation.upToOffset);
+    }
+    return mark;
+  }
+
+  #journaledOffsets(): ConsumerOffsets {
+    const offsets = this.offsets.clone();
+    for (const entry of this.uncommitted) {
+      if (entry.header.op > this.journaled.op) break;
+      if (entry.small !== undefined) applyToOffsets(offsets, entry.small.operation);
+    }
+    return offsets;
+  }
+}
+
+/** What a small op does to stored offsets. */
+export function applyToOffsets(
+  offsets: ConsumerOffsets,
+  operation: NonNullable<OpEntry["small"]>["operation"],
+): void {
+  if (operation.kind === "store-offset")
+    offsets.set(operation.consumerKind, operation.id, operation.offset);
+  else if (operation.kind === "delete-offset") offsets.delete(operation.consumerKind, operation.id);
+  else if (operation.kind === "purge") offsets.clear();
+}
+
+function startPosition(): Position {
+  return { op: 0, opChecksum: 0n, view: 0, timestamp: 0, nextOffset: 0, generation: 0 };
+}

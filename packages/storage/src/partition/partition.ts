@@ -1,0 +1,331 @@
+import { assert, CodedError, ErrorCode } from "@millrace/errors";
+import {
+  baseOffsetAt,
+  baseTimestampAt,
+  batchChecksumAt,
+  type Lease,
+  messageCountAt,
+} from "@millrace/framing";
+import { SegmentIndexes } from "../index-file/segment-indexes.ts";
+import type { PartitionIdentity } from "../op-record/checkpoint.ts";
+import type { OpHeader } from "../op-record/op-header.ts";
+import { decodeSmallOperation } from "../op-record/small-operation.ts";
+import type { ReadHandles } from "../segment/read-handles.ts";
+import { Tail } from "../tail-cache/tail.ts";
+import type { Commits } from "./commits.ts";
+import type { GroupWriter } from "./group-writer.ts";
+import type { OpEntry } from "./op-entry.ts";
+import type { PartitionOptions } from "./partition-options.ts";
+import { PartitionReader, type ReadDone, type ReadRequest } from "./partition-reader.ts";
+import type { PartitionState } from "./partition-state.ts";
+
+/** A segment that will not change any more. Offsets are inclusive, `length` bytes of `.log`, the time micros. */
+export interface SealedSegment {
+  readonly firstOffset: number;
+  readonly lastOffset: number;
+  readonly length: number;
+  readonly lastTimestamp: number;
+}
+
+/** The pieces `openPartition` puts together. */
+export interface PartitionParts {
+  readonly options: PartitionOptions;
+  readonly state: PartitionState;
+  readonly commits: Commits;
+  readonly handles: ReadHandles;
+  /** Nothing for a partition that must not be written. */
+  readonly writer: GroupWriter | undefined;
+}
+
+/** Called once per op, in op order: without an error once the op is as safe as the topic asks for. */
+export type AppendDone = (error?: CodedError) => void;
+
+/**
+ * One partition: a journal of ops, the messages in it, the offsets stored in it.
+ *
+ * An op is accepted (numbers move at once), journaled (`done`), then committed by the owner (visible). Offsets and
+ * ops are numbers below 2^53. After a fault appends are refused and what is good stays readable.
+ */
+export class Partition {
+  readonly #options: PartitionOptions;
+  readonly #state: PartitionState;
+  readonly #commits: Commits;
+  readonly #writer: GroupWriter | undefined;
+  readonly #handles: ReadHandles;
+  readonly #reader: PartitionReader;
+  /** Tails by generation: between a purge and its commit there are two. */
+  readonly #tails = new Map<number, Tail>();
+  #closing: Promise<void> | undefined;
+
+  constructor(parts: PartitionParts) {
+    const { options, state } = parts;
+    this.#options = options;
+    this.#state = state;
+    this.#commits = parts.commits;
+    this.#writer = parts.writer;
+    this.#handles = parts.handles;
+    this.#reader = new PartitionReader({
+      state,
+      kernel: options.kernel,
+      pool: options.pool,
+      validateChecksums: options.validateChecksums,
+      indexes: new SegmentIndexes(options.disk, options.kernel, state),
+      handles: parts.handles,
+      tail: () => this.#tail(state.visibleGeneration),
+    });
+    options.tailCache.servePool(options.pool);
+  }
+
+  get identity(): PartitionIdentity {
+    return this.#state.identity;
+  }
+
+  /** Last accepted op; 0 before the first. */
+  get lastOp(): number {
+    return this.#state.accepted.op;
+  }
+
+  get lastOpChecksum(): bigint {
+    return this.#state.accepted.opChecksum;
+  }
+
+  get lastView(): number {
+    return this.#state.accepted.view;
+  }
+
+  /** Timestamp of the last accepted op, micros: the next one must not be below. */
+  get lastTimestamp(): number {
+    return this.#state.accepted.timestamp;
+  }
+
+  /** Oldest retained offset; equal to `committedNextOffset` when there is no message. */
+  get firstOffset(): number {
+    return this.#state.firstOffset;
+  }
+
+  /** Base offset the next batch must have. */
+  get nextOffset(): number {
+    return this.#state.accepted.nextOffset;
+  }
+
+  /** First offset that cannot be read yet. */
+  get committedNextOffset(): number {
+    return this.#state.committedNextOffset;
+  }
+
+  get committedOp(): number {
+    return this.#state.committedOp;
+  }
+
+  /** Committed messages that are retained. */
+  get messageCount(): number {
+    const { visible, committedNextOffset } = this.#state;
+    return visible.reduce(
+      (sum, { firstOffset, endOffset }) =>
+        sum + Math.max(0, Math.min(endOffset, committedNextOffset) - firstOffset),
+      0,
+    );
+  }
+
+  /** Bytes of `.log` retained. */
+  get byteLength(): number {
+    return this.#state.visible.reduce((sum, segment) => sum + segment.logLength, 0);
+  }
+
+  /** Segments, the active one included. */
+  get segmentCount(): number {
+    return Math.max(1, this.#state.visible.length);
+  }
+
+  get purgeGeneration(): number {
+    return this.#state.accepted.generation;
+  }
+
+  /** Why appends are refused: `PartitionDamaged`, `FileFenced` or `DiskFull`; nothing when all is well. */
+  get fault(): CodedError | undefined {
+    return this.#state.fault;
+  }
+
+  /**
+   * Journals a batch that was verified and stamped: its base offset is `nextOffset` (a backup may leave a hole), its
+   * base timestamp the header's. Retains the lease until the batch is written and while it is cached.
+   */
+  appendBatch(header: OpHeader, batchLease: Lease, done: AppendDone): void {
+    const { accepted } = this.#state;
+    const { view } = batchLease;
+    const baseOffset = baseOffsetAt(view, 0);
+    const count = messageCountAt(view, 0);
+    assert(batchLease.position >= 0, "a batch lies in the kernel's memory");
+    assert(baseOffset >= accepted.nextOffset, "a batch does not reuse offsets");
+    assert(baseTimestampAt(view, 0) === header.timestamp, "a batch carries the time of its op");
+    if (this.#refuses(header, done)) return;
+    const { pool, tailCache } = this.#options;
+    const lease = tailCache.hold(pool, batchLease);
+    const batch = {
+      lease,
+      length: lease.length,
+      baseOffset,
+      count,
+      timestamp: header.timestamp,
+      checksum: batchChecksumAt(view, 0),
+    };
+    const endOffset = baseOffset + count;
+    tailCache.add(this.#tail(accepted.generation), { ...batch, endOffset });
+    this.#accept({ header, generation: accepted.generation, endOffset, batch, small: undefined, done });
+  }
+
+  /**
+   * Journals a small op: store or delete an offset, truncate, purge. The body is copied.
+   * @throws CodedError `InvalidCommand` when the body does not decode; nothing was accepted then
+   */
+  appendOperation(header: OpHeader, body: Uint8Array, done: AppendDone): void {
+    const operation = decodeSmallOperation(header.operation, body);
+    const { accepted } = this.#state;
+    const isPurge = operation.kind === "purge";
+    assert(!isPurge || operation.generation > accepted.generation, "a purge moves the generation forward");
+    if (this.#refuses(header, done)) return;
+    this.#accept({
+      header,
+      generation: isPurge ? operation.generation : accepted.generation,
+      endOffset: isPurge ? 0 : accepted.nextOffset,
+      batch: undefined,
+      small: { body: body.slice(), operation },
+      done,
+    });
+  }
+
+  /** Makes journaled ops up to `op` visible, in op order; ops that are not journaled yet follow when they are. */
+  commit(op: number): void {
+    this.#commits.commit(op);
+  }
+
+  /**
+   * Reads committed messages from an offset or a time on. Calls back before it returns when memory holds them.
+   * Errors: `PartitionDamaged` with file and position, `FrameTooLarge` when not even one message fits `lengthMax`,
+   * `MemoryExhausted`, `IoError`.
+   */
+  read(request: ReadRequest, done: ReadDone): void {
+    this.#reader.read(request, done);
+  }
+
+  /** Committed offset of a consumer (1) or group (2). */
+  consumerOffset(kind: 1 | 2, id: number): number | undefined {
+    return this.#state.offsets.get(kind, id);
+  }
+
+  consumerOffsetCount(kind: 1 | 2): number {
+    return this.#state.offsets.count(kind);
+  }
+
+  /** True when an offset of this key may be stored: it is there already, or there is room also after what is queued. */
+  mayStoreConsumerOffset(kind: 1 | 2, id: number): boolean {
+    const { offsets, uncommitted } = this.#state;
+    if (offsets.get(kind, id) !== undefined) return true;
+    const queued = uncommitted.filter((entry) => entry.small?.operation.kind === "store-offset").length;
+    return offsets.count(kind) + queued < this.#options.consumerOffsetsMax;
+  }
+
+  /** Smallest stored offset of all consumers and groups: retention stops there. */
+  lowestConsumerOffset(): number | undefined {
+    return this.#state.offsets.lowest();
+  }
+
+  /** Sealed segments, oldest first. */
+  sealedSegments(): readonly SealedSegment[] {
+    const { visible, active } = this.#state;
+    return visible
+      .filter((segment) => segment !== active)
+      .map(({ firstOffset, endOffset, logLength, lastTimestamp }) => ({
+        firstOffset,
+        lastOffset: endOffset - 1,
+        length: logLength,
+        lastTimestamp,
+      }));
+  }
+
+  /**
+   * Tries to go on after `DiskFull`; true when appends are taken again. Call it when space may have returned.
+   * Ops whose `done` brought the error are not in the journal: `lastOp` and `nextOffset` stand before them.
+   */
+  async resume(): Promise<boolean> {
+    return this.#writer === undefined ? false : this.#writer.resume();
+  }
+
+  /** Writes what is queued and the mark of a clean close, and lets go of all memory. Can be called again. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#reader.close();
+    await this.#commits.idle();
+    try {
+      await this.#writer?.close();
+    } finally {
+      for (const tail of this.#tails.values()) this.#options.tailCache.drop(tail);
+      await this.#handles.closeAll();
+    }
+  }
+
+  /** Memory of generations before `generation` goes: a purge took effect. */
+  forgetBefore(generation: number): void {
+    for (const [older, tail] of this.#tails) {
+      if (older >= generation) continue;
+      this.#options.tailCache.drop(tail);
+      this.#tails.delete(older);
+    }
+  }
+
+  /** Ops that were accepted but not journaled are forgotten, and the cached batches with them. */
+  rollBack(): void {
+    const state = this.#state;
+    state.accepted = { ...state.journaled };
+    state.uncommitted = state.uncommitted.filter((entry) => entry.header.op <= state.journaled.op);
+    for (const tail of this.#tails.values()) this.#options.tailCache.drop(tail);
+    this.#tails.clear();
+  }
+
+  #tail(generation: number): Tail {
+    let tail = this.#tails.get(generation);
+    if (tail === undefined) {
+      tail = new Tail();
+      this.#tails.set(generation, tail);
+    }
+    return tail;
+  }
+
+  /** Checks what every op must meet; calls back later with the reason when the partition takes none. */
+  #refuses(header: OpHeader, done: AppendDone): boolean {
+    const { accepted, fault } = this.#state;
+    const refusal = this.#closing === undefined ? fault : shuttingDown();
+    if (this.#writer === undefined || refusal !== undefined) {
+      queueMicrotask(() => done(refusal ?? readOnly()));
+      return true;
+    }
+    assert(header.op === accepted.op + 1, "ops are appended in order");
+    assert(header.parent === accepted.opChecksum, "an op names the one before it as its parent");
+    assert(header.timestamp >= accepted.timestamp, "time does not step back within a partition");
+    return false;
+  }
+
+  #accept(entry: OpEntry): void {
+    const { accepted, uncommitted } = this.#state;
+    accepted.op = entry.header.op;
+    accepted.opChecksum = entry.header.checksum;
+    accepted.view = entry.header.view;
+    accepted.timestamp = entry.header.timestamp;
+    accepted.nextOffset = entry.endOffset;
+    accepted.generation = entry.generation;
+    uncommitted.push(entry);
+    this.#writer?.submit(entry);
+  }
+}
+
+function readOnly(): CodedError {
+  return new CodedError(ErrorCode.InvalidArgument, "The partition was opened read-only.");
+}
+
+function shuttingDown(): CodedError {
+  return new CodedError(ErrorCode.ShuttingDown, "The partition is closed.");
+}

@@ -1,0 +1,91 @@
+import {
+  BATCH_HEADER_LENGTH,
+  type BlockPool,
+  baseOffsetAt,
+  batchChecksumAt,
+  batchLengthAt,
+  type ChecksumKernel,
+  type Lease,
+  messageCountAt,
+  partitionIdAt,
+} from "@millrace/framing";
+import type { DiskFile } from "@millrace/platform";
+import type { BatchPlace } from "../op-record/record.ts";
+import { readAt } from "../segment/file-calls.ts";
+import { allocateWaiting } from "./pool-wait.ts";
+
+/**
+ * A window into a `.log` in the kernel's memory, moved forward as batches are checked.
+ *
+ * Holds one lease from the pool at a time; `release` ends it.
+ */
+export class LogWindow {
+  readonly #file: DiskFile;
+  readonly #kernel: ChecksumKernel;
+  readonly #pool: BlockPool;
+  readonly #partitionId: number;
+  #lease: Lease | undefined;
+  #from = 0;
+  #length = 0;
+
+  constructor(
+    file: DiskFile,
+    memory: { readonly kernel: ChecksumKernel; readonly pool: BlockPool },
+    partitionId: number,
+  ) {
+    this.#file = file;
+    this.#kernel = memory.kernel;
+    this.#pool = memory.pool;
+    this.#partitionId = partitionId;
+  }
+
+  /** True when the bytes `place` names are there, unharmed, and are the batch it names. */
+  async holds(place: BatchPlace): Promise<boolean> {
+    const at = await this.#load(place.position, place.length);
+    if (at < 0 || this.#kernel.verifyBatch(at, place.length) !== undefined) return false;
+    const { view } = this.#kernel.memory;
+    return (
+      batchChecksumAt(view, at) === place.checksum &&
+      baseOffsetAt(view, at) === place.baseOffset &&
+      messageCountAt(view, at) === place.count &&
+      partitionIdAt(view, at) === this.#partitionId
+    );
+  }
+
+  /** The unharmed batch of this partition that starts at `position`, whatever its offset; nothing when none does. */
+  async batchAt(position: number, lengthMax: number): Promise<Omit<BatchPlace, "checksum"> | undefined> {
+    const header = await this.#load(position, BATCH_HEADER_LENGTH);
+    if (header < 0) return undefined;
+    const { view } = this.#kernel.memory;
+    const length = batchLengthAt(view, header);
+    if (length < BATCH_HEADER_LENGTH || length > lengthMax) return undefined;
+    const at = await this.#load(position, length);
+    if (at < 0 || this.#kernel.verifyBatch(at, length) !== undefined) return undefined;
+    if (partitionIdAt(view, at) !== this.#partitionId) return undefined;
+    return { position, length, baseOffset: baseOffsetAt(view, at), count: messageCountAt(view, at) };
+  }
+
+  release(): void {
+    this.#lease?.release();
+    this.#lease = undefined;
+    this.#length = 0;
+  }
+
+  /** Position in the kernel's memory of `length` bytes of the file from `position` on; -1 when it ends before. */
+  async #load(position: number, length: number): Promise<number> {
+    const isHere = position >= this.#from && position + length <= this.#from + this.#length;
+    if (!isHere) await this.#move(position, length);
+    if (this.#lease === undefined || position + length > this.#from + this.#length) return -1;
+    return this.#lease.position + position - this.#from;
+  }
+
+  async #move(position: number, length: number): Promise<void> {
+    if (this.#lease === undefined || this.#lease.length < length) {
+      this.release();
+      this.#lease = await allocateWaiting(this.#pool, length);
+    }
+    this.#length = 0;
+    this.#length = await readAt(this.#file, this.#lease.bytes, position);
+    this.#from = position;
+  }
+}

@@ -1,0 +1,124 @@
+import type { DiskFile } from "@millrace/platform";
+import { SparseIndex } from "../index-file/sparse-index.ts";
+import { emptySegment, type Segment } from "../segment/segment.ts";
+import { closeSegmentFiles } from "../segment/segment-files.ts";
+import { recoverActive, type TailFinding } from "./active-segment.ts";
+import { adoptCheckpoint, noteJournaledEnd } from "./adopt-checkpoint.ts";
+import { recoverClosed } from "./closed-partition.ts";
+import { damaged } from "./damage.ts";
+import { type Base, findBase } from "./find-base.ts";
+import { judgeNewer } from "./newer-segments.ts";
+import type { RecoverySource } from "./recovery-source.ts";
+import { type FoundSegment, scanDirectory } from "./scan-directory.ts";
+import { checkSealed } from "./sealed-segments.ts";
+import { setTailAside } from "./torn-tail.ts";
+
+/** How recovery left the partition. */
+export interface Recovery {
+  /** Nothing was ever written: the first segment is to be made. */
+  readonly isNew: boolean;
+  /** The active `.ops` ends with a closing checkpoint. */
+  readonly isClosed: boolean;
+  /** A segment whose files end with a torn tail that was kept aside and is to be cut. */
+  readonly torn: Segment | undefined;
+  /** First offset nobody has seen; above `journaled.nextOffset` when the torn tail held messages. */
+  readonly frontier: number;
+}
+
+/**
+ * Brings the state to the last op that verifies. Writes nothing but copies in quarantine; what is left to do on the
+ * partition's own files is in the answer. Damage is in `state.fault` and in the segments.
+ */
+export async function recoverPartition(source: RecoverySource): Promise<Recovery> {
+  const { options, state } = source;
+  const { disk, path, kernel, log } = options;
+  const found = await scanDirectory(disk, path, log);
+  const { base, leftovers } = await findBase({ disk, path, kernel, log }, state.identity, found);
+  const recovery = base === undefined ? nothingWritten() : await recoverFrom(source, base, found);
+  for (const leftover of leftovers.toReversed()) await judgeNewer(source, leftover);
+  return { ...recovery, isNew: recovery.isNew && state.fault === undefined };
+}
+
+function nothingWritten(): Recovery {
+  return { isNew: true, isClosed: false, torn: undefined, frontier: 0 };
+}
+
+async function recoverFrom(
+  source: RecoverySource,
+  base: Base,
+  found: readonly FoundSegment[],
+): Promise<Recovery> {
+  const { state, commits } = source;
+  const recovery = await recoverActiveOf(source, base);
+  const obsolete = await checkSealed(source, base, found);
+  commits.removeOnceCommitted(base.checkpoint.op, obsolete);
+  if (state.fault !== undefined) {
+    state.log.error("The partition is damaged and takes no writes.", { path: state.path, error: state.fault });
+  }
+  return recovery;
+}
+
+async function recoverActiveOf(source: RecoverySource, base: Base): Promise<Recovery> {
+  const { options, state } = source;
+  const ops = await options.disk.openFile(state.filePath(base.segment, "ops"), "read");
+  if (base.segment.logLength === undefined) {
+    try {
+      return await recoverWithoutLog(source, base, ops);
+    } finally {
+      await ops.close();
+    }
+  }
+  const log = await options.disk.openFile(state.filePath(base.segment, "log"), "read");
+  const files = { log, ops };
+  try {
+    if (await recoverClosed(source, base, files)) {
+      return { isNew: false, isClosed: true, torn: undefined, frontier: state.journaled.nextOffset };
+    }
+    const { segment, finding } = await replay(source, base, files);
+    const mayCut = state.fault === undefined && options.role === "exclusive";
+    const torn = mayCut && (await setTailAside(source, base, segment, files)) ? segment : undefined;
+    return { isNew: false, isClosed: false, torn, frontier: finding.frontier };
+  } finally {
+    await closeSegmentFiles(files);
+  }
+}
+
+/** The `.log` is gone. Harmless when no batch was ever written to it; the writer makes it anew. */
+async function recoverWithoutLog(source: RecoverySource, base: Base, ops: DiskFile): Promise<Recovery> {
+  const { state } = source;
+  const { segment } = await replay(source, base, { ops, log: undefined });
+  if (!segment.isEmpty) {
+    const path = state.filePath(base.segment, "log");
+    segment.damage = damaged(`The file ${path} is missing.`, { path, firstOffset: segment.firstOffset });
+    state.fault ??= segment.damage;
+  }
+  return { isNew: false, isClosed: false, torn: undefined, frontier: state.journaled.nextOffset };
+}
+
+async function replay(
+  source: RecoverySource,
+  base: Base,
+  files: { readonly ops: DiskFile; readonly log: DiskFile | undefined },
+): Promise<{ readonly segment: Segment; readonly finding: TailFinding }> {
+  const { options, state, commits } = source;
+  adoptCheckpoint(state, base.checkpoint);
+  const segment = state.active ?? emptySegment(base.segment);
+  segment.index = new SparseIndex();
+  const { kernel, pool } = options;
+  const opsLength = base.segment.opsLength ?? 0;
+  const logLength = base.segment.logLength ?? 0;
+  const finding = await recoverActive({ state, commits, segment, files, opsLength, logLength, kernel, pool });
+  if (finding.damage !== undefined) takeDamage(source, segment, finding);
+  return { segment, finding };
+}
+
+/** Good things follow a bad one: what was seen stays numbered, nothing is written any more. */
+function takeDamage(source: RecoverySource, segment: Segment, finding: TailFinding): void {
+  const { state } = source;
+  if (finding.damage === undefined) return;
+  const { file: path, position } = finding.damage;
+  state.fault = damaged(`Bytes in the middle of ${path} are damaged (position ${position}).`, { path, position });
+  segment.endOffset = Math.max(segment.endOffset, finding.frontier);
+  state.journaled.nextOffset = Math.max(state.journaled.nextOffset, finding.frontier);
+  noteJournaledEnd(state);
+}

@@ -1,0 +1,39 @@
+import type { Segment } from "../segment/segment.ts";
+import { datasync } from "../segment/file-calls.ts";
+import { closeSegmentFiles, openSegmentFiles, type SegmentFiles } from "../segment/segment-files.ts";
+import type { Base } from "./find-base.ts";
+import { setAside } from "./quarantine.ts";
+import type { RecoverySource } from "./recovery-source.ts";
+
+/** Copies what lies behind the last good op of both files into quarantine; false when nothing does. */
+export async function setTailAside(
+  source: RecoverySource,
+  base: Base,
+  segment: Segment,
+  files: SegmentFiles,
+): Promise<boolean> {
+  const { options } = source;
+  const ranges = [
+    { file: files.ops, from: segment.opsLength, end: base.segment.opsLength ?? 0 },
+    { file: files.log, from: segment.logLength, end: base.segment.logLength ?? 0 },
+  ];
+  for (const range of ranges) {
+    const kept = await setAside(options.disk, range);
+    if (kept === undefined) continue;
+    const facts = { path: range.file.path, position: range.from, length: range.end - range.from, kept };
+    options.log.warn("A torn tail behind the last whole operation is cut; it was kept aside.", facts);
+  }
+  return ranges.some((range) => range.end > range.from);
+}
+
+/** Cuts both files of a segment behind its last good op. */
+export async function cutTail(source: RecoverySource, segment: Segment): Promise<void> {
+  const files = await openSegmentFiles(source.options.disk, source.options.path, segment);
+  try {
+    await files.ops.truncate(segment.opsLength);
+    await files.log.truncate(segment.logLength);
+    await Promise.all([datasync(files.ops), datasync(files.log)]);
+  } finally {
+    await closeSegmentFiles(files);
+  }
+}

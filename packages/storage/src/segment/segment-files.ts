@@ -1,0 +1,54 @@
+import type { Disk, DiskFile } from "@millrace/platform";
+import { type SegmentName, segmentFileName } from "./segment-name.ts";
+
+/** The two files of the active segment, open for writing. */
+export interface SegmentFiles {
+  readonly log: DiskFile;
+  readonly ops: DiskFile;
+}
+
+/** Opens both files of a segment that exists, for writing. */
+export async function openSegmentFiles(disk: Disk, path: string, name: SegmentName): Promise<SegmentFiles> {
+  const log = await disk.openFile(`${path}/${segmentFileName(name, "log")}`, "read-write");
+  try {
+    return { log, ops: await disk.openFile(`${path}/${segmentFileName(name, "ops")}`, "read-write") };
+  } catch (error) {
+    await log.close();
+    throw error;
+  }
+}
+
+/**
+ * Makes both files of a new segment, empty. Files of that name which an attempt before left behind are emptied:
+ * the caller knows that they hold nothing good.
+ */
+export async function createSegmentFiles(disk: Disk, path: string, name: SegmentName): Promise<SegmentFiles> {
+  const files: DiskFile[] = [];
+  try {
+    for (const kind of ["ops", "log"] as const) {
+      const file = await disk.openFile(`${path}/${segmentFileName(name, kind)}`, "create-or-open");
+      files.push(file);
+      if ((await file.length()) > 0) await file.truncate(0);
+    }
+  } catch (error) {
+    await Promise.all(files.map((file) => file.close().catch(() => undefined)));
+    throw error;
+  }
+  const [ops, log] = files as [DiskFile, DiskFile];
+  return { log, ops };
+}
+
+/**
+ * Removes a segment's files. The `.ops` goes last: it alone proves whose the files are, so that a start after a
+ * crash in between can finish the work.
+ */
+export async function removeSegmentFiles(disk: Disk, path: string, name: SegmentName): Promise<void> {
+  for (const kind of ["index", "log", "ops"] as const) {
+    await disk.removeFile(`${path}/${segmentFileName(name, kind)}`);
+  }
+}
+
+/** Closes both files; an error while closing changes nothing about what was written. */
+export async function closeSegmentFiles(files: SegmentFiles): Promise<void> {
+  await Promise.all([files.log, files.ops].map((file) => file.close().catch(() => undefined)));
+}
