@@ -28,11 +28,29 @@ export class MessageAssembler {
   #headLength = 0;
   #messageLease: Lease | undefined;
   #filledLength = 0;
+  #messageLengthMax: number;
+  #messagesTaken = 0;
   #closed = false;
   #fault: CodedError | undefined;
 
   constructor(options: AssemblerOptions) {
     this.#options = options;
+    this.#messageLengthMax = options.messageLengthMax;
+  }
+
+  /** Longest message from the next one on, in bytes; never more than the options say. */
+  limit(messageLengthMax: number): void {
+    this.#messageLengthMax = Math.min(messageLengthMax, this.#options.messageLengthMax);
+  }
+
+  /** Messages handed over so far. */
+  get messagesTaken(): number {
+    return this.#messagesTaken;
+  }
+
+  /** Length of the begun message; 0 when none is begun or its length is not known. */
+  get begunLength(): number {
+    return this.#messageLease?.length ?? 0;
   }
 
   /** Why no more bytes are taken; the connection is to be closed without a reply. */
@@ -98,8 +116,8 @@ export class MessageAssembler {
 
   #beginMessage(): boolean {
     const length = lengthInHead(this.#head);
-    if (length < HEADER_LENGTH || length > this.#options.messageLengthMax) {
-      this.#fault = badLength(length, this.#options.messageLengthMax);
+    if (length < HEADER_LENGTH || length > this.#messageLengthMax) {
+      this.#fault = badLength(length, this.#messageLengthMax);
       return false;
     }
     const messageLease = this.#options.space.take(length);
@@ -122,6 +140,7 @@ export class MessageAssembler {
     const messageLease = this.#messageLease;
     if (messageLease === undefined) return;
     this.#messageLease = undefined;
+    this.#messagesTaken++;
     try {
       this.#options.onMessage(messageLease);
     } finally {

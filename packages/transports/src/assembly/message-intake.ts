@@ -30,9 +30,15 @@ export class MessageIntake {
     this.#assembler = new MessageAssembler(options);
   }
 
-  /** True while part of a message is here and the rest is the peer's to send. */
-  get waitsForPeer(): boolean {
-    return this.#assembler.midMessage && this.#heldBack === undefined;
+  /** The message whose rest the peer owes: how many were before it and its length, as far as known. */
+  get owed(): { readonly index: number; readonly length: number } | undefined {
+    if (!this.#assembler.midMessage || this.#heldBack !== undefined) return undefined;
+    return { index: this.#assembler.messagesTaken, length: this.#assembler.begunLength };
+  }
+
+  /** Longest message from the next one on, in bytes; never more than the options say. */
+  limit(messageLengthMax: number): void {
+    this.#assembler.limit(messageLengthMax);
   }
 
   /** Where the next bytes may be read to, when the begun message needs at least `lengthMin` more. */

@@ -46,7 +46,7 @@ export class SharedSpace implements MessageSpace {
       this.#used += length;
       return this.#block.part(this.#used - length, length);
     }
-    const run = this.#leases.allocate(length);
+    const run = this.#leases.allocate(length) ?? this.#allocateAlone(length);
     if (run === undefined) return undefined;
     if (run.length - length <= this.#restLength()) return onlyPart(run, length);
     this.release();
@@ -64,6 +64,13 @@ export class SharedSpace implements MessageSpace {
     this.#block?.release();
     this.#block = undefined;
     this.#used = 0;
+  }
+
+  /** Gives up the block that is being filled, which may be what a long message lacks. */
+  #allocateAlone(length: number): Lease | undefined {
+    if (this.#block === undefined) return undefined;
+    this.release();
+    return this.#leases.allocate(length);
   }
 
   #restLength(): number {

@@ -88,6 +88,10 @@ export class MemoryConnection implements Connection {
     if (this.#pauses === 0) this.#peer.#planDelivery();
   }
 
+  limitMessages(lengthMax: number): void {
+    this.#intake.limit(lengthMax);
+  }
+
   close(error?: CodedError): void {
     if (this.#state === "closed") return;
     if (error !== undefined) {

@@ -10,12 +10,15 @@ import { WriteQueue } from "./write-queue.ts";
 /** How long a peer may take to take our last bytes and close its side after we closed ours. */
 const CLOSE_GRACE_MS = 5000;
 
+/** Slowest pace of a long message beyond the base time: a poor line still has it, a leech wants less. */
+const SLOWEST_LENGTH_PER_MS = 1024;
+
 /** What a connection needs besides its socket. */
 export interface TcpConnectionOptions {
   readonly space: MessageSpace;
   readonly messageLengthMax: number;
-  /** Where reads go while no long message is under way; shared, so taken before the read's callback returns. */
-  readonly landing?: Uint8Array;
+  /** Default 5 s. */
+  readonly closeGraceMs?: number;
   /** Called after `onClose`. */
   readonly onGone?: () => void;
 }
@@ -36,7 +39,8 @@ export class TcpConnection implements Connection {
   #closing = false;
   #closeError: CodedError | undefined;
   #graceTimer: ReturnType<typeof setTimeout> | undefined;
-  #lastReadMs = performance.now();
+  #owedIndex = -1;
+  #owedSinceMs = 0;
 
   constructor(options: TcpConnectionOptions) {
     this.#options = options;
@@ -51,12 +55,14 @@ export class TcpConnection implements Connection {
     });
   }
 
-  /** `onread` of the socket to attach: long messages are read straight into their place, the rest into the landing. */
+  /**
+   * `onread` of the socket to attach: what a long message still lacks is read straight into its place, the rest
+   * into `landing`, which all connections share: its bytes are taken before the read's callback returns.
+   */
   onread(landing: Uint8Array): OnReadOpts {
     return {
       buffer: () => this.#intake.target(landing.length) ?? landing,
       callback: (length, buffer) => {
-        this.#lastReadMs = performance.now();
         if (buffer === landing) this.#intake.received(landing.subarray(0, length));
         else this.#intake.filled(length);
         return true;
@@ -78,7 +84,6 @@ export class TcpConnection implements Connection {
     socket.on("close", () => this.#finish());
     if (!copying) return;
     socket.on("data", (bytes: Uint8Array) => {
-      this.#lastReadMs = performance.now();
       this.#intake.received(bytes);
     });
   }
@@ -105,14 +110,30 @@ export class TcpConnection implements Connection {
       this.#stopReading();
       this.#writes.finish(disconnected());
       this.#socket.end();
-      this.#graceTimer = setTimeout(() => this.close(disconnected()), CLOSE_GRACE_MS);
+      this.#graceTimer = setTimeout(
+        () => this.close(disconnected()),
+        this.#options.closeGraceMs ?? CLOSE_GRACE_MS,
+      );
       this.#graceTimer.unref();
     }
   }
 
-  /** Milliseconds since the peer last sent a byte while it owes the rest of a message; 0 otherwise or while we pause. */
-  stalledMs(nowMs: number): number {
-    return this.#pauses === 0 && this.#intake.waitsForPeer ? nowMs - this.#lastReadMs : 0;
+  limitMessages(lengthMax: number): void {
+    this.#intake.limit(lengthMax);
+  }
+
+  /**
+   * True when the peer owes the rest of one message for too long: `baseMs` and a second for each MiB. Counted from
+   * one call to the next, so it is asked every few seconds; time in which we do not read does not count.
+   */
+  owesTooLong(nowMs: number, baseMs: number): boolean {
+    const owed = this.#pauses > 0 ? undefined : this.#intake.owed;
+    if (owed?.index !== this.#owedIndex || owed === undefined) {
+      this.#owedIndex = owed?.index ?? -1;
+      this.#owedSinceMs = nowMs;
+      return false;
+    }
+    return nowMs - this.#owedSinceMs > baseMs + owed.length / SLOWEST_LENGTH_PER_MS;
   }
 
   /** Nothing more is handed over; what still comes is read and dropped, so that the peer's end is seen. */

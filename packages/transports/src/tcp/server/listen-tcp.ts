@@ -3,7 +3,7 @@ import { CodedError, ErrorCode } from "@millrace/errors";
 import type { BlockPool } from "@millrace/framing";
 import type { Connection, Listener, Log } from "@millrace/platform";
 import { SharedSpace } from "../../assembly/message-space.ts";
-import { disconnected, systemCode } from "../../connection-lost.ts";
+import { systemCode } from "../../connection-lost.ts";
 import { TcpConnection, type TcpConnectionOptions } from "../tcp-connection.ts";
 import { onreadWorks, rebuildWithOnread } from "./onread-socket.ts";
 
@@ -13,9 +13,9 @@ const LANDING_LENGTH = 65_536;
 /** Connections the kernel holds for us before they are accepted: a burst of clients that reconnect at once. */
 const BACKLOG = 1024;
 
-/** A peer that began a message and sends nothing for so long loses its connection, and the pool gets its room back. */
-const STALL_MAX_MS = 30_000;
-const STALL_CHECK_MS = 5000;
+/** A peer may owe the rest of a message for so long, plus a second for each MiB; then the pool gets its room back. */
+const OWED_MAX_MS = 30_000;
+const OWED_CHECKS = 6;
 
 /** Refused connections are logged at most this often. */
 const REFUSAL_LOG_MS = 10_000;
@@ -26,7 +26,7 @@ export interface ListenTcpOptions {
   /** 0 takes a free port. */
   readonly port: number;
   readonly leases: BlockPool;
-  /** Longest message, header and body, in bytes. */
+  /** Longest message, header and body, in bytes; never more than the whole pool. */
   readonly messageLengthMax: number;
   readonly connectionsMax: number;
   /** Called once per accepted connection, before anything is read; set its callbacks here. */
@@ -34,6 +34,10 @@ export interface ListenTcpOptions {
   readonly log: Log;
   /** Read straight into blocks; default where the self-test says that it works. */
   readonly useOnread?: boolean;
+  /** How long a peer may owe the rest of a message, not counting a second for each of its MiB; default 30 s. */
+  readonly owedMaxMs?: number;
+  /** How long a peer may take to close its side after we closed ours; default 5 s. */
+  readonly closeGraceMs?: number;
 }
 
 /** A TCP listener with its counts. */
@@ -60,10 +64,13 @@ class TcpAcceptor implements TcpListener {
   readonly #space: SharedSpace;
   readonly #landing: Uint8Array | undefined;
   readonly #connections = new Set<TcpConnection>();
-  readonly #stallTimer: ReturnType<typeof setInterval>;
+  readonly #owedMaxMs: number;
+  readonly #messageLengthMax: number;
+  readonly #owedTimer: ReturnType<typeof setInterval>;
   #refused = 0;
   #refusalLoggedMs = Number.NEGATIVE_INFINITY;
   #closed = false;
+  #bound = { address: "", port: 0 };
 
   constructor(options: ListenTcpOptions, onread: boolean) {
     this.#options = options;
@@ -72,8 +79,11 @@ class TcpAcceptor implements TcpListener {
     this.#server = net.createServer({ pauseOnConnect: onread, noDelay: true }, (socket) =>
       this.#accept(socket),
     );
-    this.#stallTimer = setInterval(() => this.#closeStalled(), STALL_CHECK_MS);
-    this.#stallTimer.unref();
+    const { leases } = options;
+    this.#messageLengthMax = Math.min(options.messageLengthMax, leases.blocksTotal * leases.blockLength);
+    this.#owedMaxMs = options.owedMaxMs ?? OWED_MAX_MS;
+    this.#owedTimer = setInterval(() => this.#closeSlow(), this.#owedMaxMs / OWED_CHECKS);
+    this.#owedTimer.unref();
   }
 
   get connectionsOpen(): number {
@@ -93,13 +103,11 @@ class TcpAcceptor implements TcpListener {
     return address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`;
   }
 
-  #bound = { address: "", port: 0 };
-
   listen(): Promise<void> {
     const { host, port, log } = this.#options;
     return new Promise((resolve, reject) => {
       const onError = (error: Error) => {
-        clearInterval(this.#stallTimer);
+        clearInterval(this.#owedTimer);
         reject(cannotBind(host, port, error));
       };
       this.#server.once("error", onError);
@@ -136,7 +144,9 @@ class TcpAcceptor implements TcpListener {
   }
 
   #connectionOptions(onGone: () => void): TcpConnectionOptions {
-    return { space: this.#space, messageLengthMax: this.#options.messageLengthMax, onGone };
+    const { closeGraceMs } = this.#options;
+    const options = { space: this.#space, messageLengthMax: this.#messageLengthMax, onGone };
+    return closeGraceMs === undefined ? options : { ...options, closeGraceMs };
   }
 
   #refuse(socket: Socket): void {
@@ -159,15 +169,20 @@ class TcpAcceptor implements TcpListener {
   #letGoWhenQuiet(): void {
     if (this.#connections.size > 0) return;
     this.#space.release();
-    if (this.#closed) clearInterval(this.#stallTimer);
+    if (this.#closed) clearInterval(this.#owedTimer);
   }
 
-  #closeStalled(): void {
+  #closeSlow(): void {
     const nowMs = performance.now();
     for (const connection of this.#connections) {
-      if (connection.stalledMs(nowMs) > STALL_MAX_MS) connection.close(disconnected());
+      if (connection.owesTooLong(nowMs, this.#owedMaxMs)) connection.close(tooSlow(this.#owedMaxMs));
     }
   }
+}
+
+function tooSlow(owedMaxMs: number): CodedError {
+  const text = "The peer took too long to send the rest of a message.";
+  return new CodedError(ErrorCode.RequestTimeout, text, { details: { owedMaxMs } });
 }
 
 function cannotBind(host: string, port: number, cause: Error): CodedError {
