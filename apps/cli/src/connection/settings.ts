@@ -37,7 +37,7 @@ export function addConnectionOptions(program: Command): void {
         .default(DEFAULT_ADDRESS, "127.0.0.1:8090"),
     )
     .addOption(
-      new Option("--tcp-reconnection-max-retries <n>", "tries after a lost or refused connection")
+      new Option("--tcp-reconnection-max-retries <n>", "tries in a row to get a lost connection back")
         .argParser(wholeNumber({ min: 0, max: 1_000_000 }))
         .default(DEFAULT_RETRIES),
     )
@@ -47,15 +47,15 @@ export function addConnectionOptions(program: Command): void {
         .default(DEFAULT_INTERVAL_MICROS, "1s"),
     )
     .addOption(
-      new Option("--tcp-tls-enabled [boolean]", "only false is possible until TLS is built")
+      new Option("--tcp-tls-enabled [boolean]", "this release speaks TCP without TLS: only false is possible")
         .argParser(parseTls)
         .preset("true")
         .default(false),
     );
 }
 
-/** Three tries tell a restarting server from an absent one without a long wait. */
-const DEFAULT_RETRIES = 3;
+/** What compatible scripts expect; a server that cannot be reached at all fails the first try already. */
+const DEFAULT_RETRIES = 10;
 const DEFAULT_INTERVAL_MICROS = 1_000_000n;
 
 function parseTls(text: string): boolean {

@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { CodedError, ERROR_ROWS, ErrorCode } from "@millrace/errors";
+import { ExitCode } from "../exit-codes.ts";
+import { LineTooLongError } from "../formats/lines.ts";
+import { exitCodeOf, failureOf } from "./failure.ts";
+import { nextStep } from "./next-step.ts";
+import { reportText } from "./report.ts";
+
+test("codes of access, of absence and of the connection have exit codes of their own", () => {
+  assert.equal(exitCodeOf(ErrorCode.PersonalAccessTokenExpired), ExitCode.access);
+  assert.equal(exitCodeOf(ErrorCode.ConsumerGroupIdNotFound), ExitCode.notFound);
+  assert.equal(exitCodeOf(ErrorCode.Disconnected), ExitCode.connection);
+  assert.equal(exitCodeOf(ErrorCode.DiskFull), ExitCode.failed);
+  const notFound = ERROR_ROWS.filter(
+    ([code, name]) =>
+      /^(Stream|Topic|Partition|Client)(Id|Name)?NotFound$/.test(name) &&
+      exitCodeOf(code) !== ExitCode.notFound,
+  );
+  assert.deepEqual(notFound, []);
+});
+
+test("what to do next names things as they were typed, quoted where a shell needs it", () => {
+  assert.match(nextStep(ErrorCode.TopicIdNotFound, { stream: "shop" }) ?? "", /millrace topic list shop$/);
+  assert.match(
+    nextStep(ErrorCode.TopicIdNotFound, { stream: "my shop's" }) ?? "",
+    /topic list 'my shop'\\''s'$/,
+  );
+  assert.match(nextStep(ErrorCode.TopicIdNotFound, {}) ?? "", /topic list STREAM$/);
+  assert.match(
+    nextStep(ErrorCode.ResourceNotFound, { stream: "s", topic: "t" }) ?? "",
+    /topic get s t\. List the streams/,
+  );
+  assert.match(nextStep(ErrorCode.ResourceNotFound, { stream: "s" }) ?? "", /stream list$/);
+  assert.equal(nextStep(ErrorCode.Error, {}), undefined);
+});
+
+test("errors of the system become coded ones", () => {
+  const refused = Object.assign(new Error("connect ECONNREFUSED"), { syscall: "connect" });
+  assert.equal(failureOf(refused, {}).exitCode, ExitCode.connection);
+  const unreadable = Object.assign(new Error("EACCES: permission denied"), { syscall: "open" });
+  assert.equal(failureOf(unreadable, {}).code, ErrorCode.CannotReadFile);
+  assert.equal(failureOf(new LineTooLongError(3), {}).code, ErrorCode.TooBigMessagePayload);
+  const unknown = failureOf(new TypeError("we are wrong"), {});
+  assert.deepEqual(
+    [unknown.exitCode, unknown.code, unknown.message],
+    [ExitCode.failed, undefined, "we are wrong"],
+  );
+});
+
+test("a report shows code, causes and advice, and never raw control characters", () => {
+  const cause = new Error("inner\u001b[2J", { cause: new Error("innermost") });
+  const failure = failureOf(new CodedError(ErrorCode.StreamIdNotFound, 'No stream "a\nb".', { cause }), {});
+  assert.equal(
+    reportText(failure, "table"),
+    'error: No stream "a\\nb". (1009 StreamIdNotFound)\n' +
+      "  because: inner\\u001b[2J\n  because: innermost\n" +
+      "  next: List the streams with: millrace stream list\n",
+  );
+  assert.deepEqual(JSON.parse(reportText(failure, "json")).error.causes, ["inner\u001b[2J", "innermost"]);
+});
+
+test("a chain of causes that never ends is cut", () => {
+  const endless = new Error("again");
+  endless.cause = endless;
+  assert.equal(failureOf(endless, {}).causes.length, 8);
+});
