@@ -101,8 +101,8 @@ function inUse(path: string, holder: Holder): CodedError {
 
 async function readHolder(path: string): Promise<Holder | undefined> {
   try {
-    const holder = JSON.parse(await readFile(path, "utf8")) as Holder;
-    return Number.isSafeInteger(holder.pid) && typeof holder.token === "string" ? holder : UNREADABLE;
+    const holder = JSON.parse(await readFile(path, "utf8")) as Holder | null;
+    return Number.isSafeInteger(holder?.pid) && typeof holder?.token === "string" ? holder : UNREADABLE;
   } catch (error) {
     if (hasErrno(error, "ENOENT")) return undefined;
     if (error instanceof SyntaxError) return UNREADABLE;
