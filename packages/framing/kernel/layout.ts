@@ -18,6 +18,16 @@ export const SECRET: usize = memory.data<u8>([
   0x45, 0xcb, 0x3a, 0x8f, 0x95, 0x16, 0x04, 0x28, 0xaf, 0xd7, 0xfb, 0xca, 0xbb, 0x4b, 0x40, 0x7e,
 ], 16);
 
+/** Where in the secret stand the words for a last stripe, for merging the lanes, and for scrambling them. */
+export const LAST_STRIPE_SECRET: usize = 121;
+export const MERGE_SECRET: usize = 11;
+export const SCRAMBLE_SECRET: usize = 128;
+
+/**
+ * A long input is hashed in stripes of 64 bytes, the secret moving on by 8 bytes each, until it is used up.
+ */
+export const STRIPES_PER_BLOCK: usize = 16;
+
 /** Eight u64 lanes of the frame hash in progress. */
 export const FRAME_LANES: usize = memory.data(64, 16);
 

@@ -1,12 +1,14 @@
-import { accumulateScalar, scrambleScalar, startScalar } from "./lanes-scalar";
-import { accumulateSimd, scrambleSimd, startSimd } from "./lanes-simd";
-import { FRAME_LANES, SECRET } from "./layout";
-import { avalanche, fold } from "./mixing";
+// XXH3-64 of more than 240 bytes: eight lanes take in stripes of 64 bytes, 16 of them make a block. The lanes
+// lie in memory between two blocks, so that a hash can go on later (`window.ts`). Which code works on them is
+// decided when the kernel is compiled.
+import { mergeScalar, startScalar, takeBlockScalar, takeEndScalar } from "./lanes-scalar";
+import { mergeSimd, startSimd, takeBlockSimd, takeEndSimd } from "./lanes-simd";
+import { FRAME_LANES } from "./layout";
+import { avalanche } from "./mixing";
 import { P64_1 } from "./primes.table";
 
-/** 16 stripes of 64 bytes; the lanes are scrambled after each. */
+/** A block is 1024 bytes. */
 const BLOCK_SHIFT: usize = 10;
-const STRIPES_PER_BLOCK: usize = 16;
 
 /** XXH3-64 of more than 240 bytes. */
 export function hashLong(at: usize, length: usize): u64 {
@@ -20,35 +22,24 @@ export function startLanes(lanes: usize): void {
   else startScalar(lanes);
 }
 
-/** Takes whole blocks in. At least one byte of the input must follow the last of them. */
-export function hashBlocks(lanes: usize, at: usize, blocks: usize): void {
-  for (; blocks > 0; blocks--) {
-    accumulate(lanes, at, STRIPES_PER_BLOCK, SECRET);
-    if (ASC_FEATURE_SIMD) scrambleSimd(lanes);
-    else scrambleScalar(lanes);
+/**
+ * Takes the whole blocks of `at..end` in, except that at least one byte is left over for `finishLanes`.
+ * @returns where what is left over begins
+ */
+export function takeBlocks(lanes: usize, at: usize, end: usize): usize {
+  for (let left = (end - at - 1) >> BLOCK_SHIFT; left > 0; left--) {
+    if (ASC_FEATURE_SIMD) takeBlockSimd(lanes, at);
+    else takeBlockScalar(lanes, at);
     at += 1 << BLOCK_SHIFT;
   }
+  return at;
 }
 
 /** Takes the rest of the input in, `at..end`, and makes the hash of all its `length` bytes. */
 export function finishLanes(lanes: usize, at: usize, end: usize, length: u64): u64 {
-  const blocks = (end - at - 1) >> BLOCK_SHIFT;
-  hashBlocks(lanes, at, blocks);
-  at += blocks << BLOCK_SHIFT;
-  accumulate(lanes, at, (end - at - 1) >> 6, SECRET);
-  accumulate(lanes, end - 64, 1, SECRET + 121);
-  let sum: u64 = length * P64_1;
-  for (let offset: usize = 0; offset < 64; offset += 16) {
-    const secret = SECRET + 11 + offset;
-    sum += fold(
-      load<u64>(lanes + offset) ^ load<u64>(secret),
-      load<u64>(lanes + offset, 8) ^ load<u64>(secret, 8),
-    );
-  }
-  return avalanche(sum);
-}
-
-function accumulate(lanes: usize, at: usize, stripes: usize, secret: usize): void {
-  if (ASC_FEATURE_SIMD) accumulateSimd(lanes, at, stripes, secret);
-  else accumulateScalar(lanes, at, stripes, secret);
+  at = takeBlocks(lanes, at, end);
+  if (ASC_FEATURE_SIMD) takeEndSimd(lanes, at, end);
+  else takeEndScalar(lanes, at, end);
+  const merged: u64 = ASC_FEATURE_SIMD ? mergeSimd(lanes) : mergeScalar(lanes);
+  return avalanche(length * P64_1 + merged);
 }

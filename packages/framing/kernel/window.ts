@@ -2,7 +2,7 @@
 // blocks are hashed away whenever it is full. The input may be of any length.
 import { hash } from "./hash";
 import { WINDOW_END, WINDOW_LANES, WINDOW_START } from "./layout";
-import { finishLanes, hashBlocks, startLanes } from "./long-hash";
+import { finishLanes, startLanes, takeBlocks } from "./long-hash";
 
 /** End of the bytes in the window. */
 let fill: usize = WINDOW_START;
@@ -49,11 +49,9 @@ export function closeWindow(): u64 {
  * Keeps the incomplete block, never empty, and the 64 bytes before it, which the last stripe may reach into.
  */
 function hashAway(): void {
-  const blocks = (fill - WINDOW_START - 1) >> 10;
-  const rest = WINDOW_START + (blocks << 10);
   if (hashed === 0) startLanes(WINDOW_LANES);
-  hashBlocks(WINDOW_LANES, WINDOW_START, blocks);
+  const rest = takeBlocks(WINDOW_LANES, WINDOW_START, fill);
+  hashed += (rest - WINDOW_START) as u64;
   memory.copy(WINDOW_START - 64, rest - 64, fill - rest + 64);
   fill = WINDOW_START + fill - rest;
-  hashed += (blocks as u64) << 10;
 }
