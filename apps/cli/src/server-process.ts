@@ -14,15 +14,14 @@ const SIGNAL_NUMBERS = { SIGINT: 2, SIGTERM: 15 } as const;
 /**
  * Runs `millrace-server` with our standard streams and answers its exit code. SIGINT and SIGTERM are handed on, so that
  * the server stops in order before this command ends.
- * @throws CodedError ResourceNotFound when no server is installed beside this command
+ * @throws CodedError InvalidConfiguration when no server is installed beside this command
  */
 export async function runServer(serverArguments: readonly string[]): Promise<ExitCode> {
   const script = findServer(fileURLToPath(import.meta.url));
   if (script === undefined) {
-    const advice = "Install it beside this command: npm install millrace-server";
     throw new CodedError(
-      ErrorCode.ResourceNotFound,
-      `The package ${SERVER_PACKAGE} was not found. ${advice}`,
+      ErrorCode.InvalidConfiguration,
+      `There is no ${SERVER_PACKAGE} beside this command; add it with: npm install ${SERVER_PACKAGE}`,
     );
   }
   const child = spawn(process.execPath, [script, ...serverArguments], { stdio: "inherit" });

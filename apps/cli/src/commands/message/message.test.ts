@@ -148,6 +148,24 @@ test("the first error ends the reading of the source", async () => {
   assert.ok(pulled < 100, `${pulled} lines were read`);
 });
 
+test("an error in the middle of a send says how many messages were written", async () => {
+  const client = new FakeClient();
+  let sends = 0;
+  const send = async () => {
+    sends += 1;
+    if (sends > 1) throw new CodedError(ErrorCode.DiskFull, "The disk is full.");
+    return { partitionId: 0, offset: 0n, count: 2, ranges: [] };
+  };
+  client.producer = () => ({ send, close: async () => {} });
+  const stdin = Readable.from([Buffer.from("one\ntwo\n"), Buffer.from("three\n")]);
+  const ran = await runFake(SEND, { client: client.asClient(), stdin });
+  assert.equal(ran.exitCode, 1);
+  assert.match(
+    ran.stderr,
+    /^error: The disk is full\. Before that, 2 messages were written\. \(20001 DiskFull\)\n/,
+  );
+});
+
 test("each way to start a poll reaches the server as it was typed", async () => {
   const cases = [
     [["-o", "18446744073709551615"], { offset: 18_446_744_073_709_551_615n }],

@@ -1,4 +1,5 @@
 import type { Ack, Message, MessageHeaders, Producer } from "@millrace/client";
+import { CodedError, isCodedError } from "@millrace/errors";
 import type { MessageSource } from "./message-source.ts";
 
 /** Offsets that a send got in one partition; other senders may have offsets between them. */
@@ -25,7 +26,7 @@ const PORTIONS_MAX = 16;
  * Sends everything a source has and resolves when the server has confirmed it.
  *
  * Portions go out in order and are awaited in order, so the first error ends the reading of the source.
- * @throws CodedError of the first portion that failed; earlier ones are written
+ * @throws CodedError of the first portion that failed; its message says how many were written before
  */
 export async function sendAll(
   producer: Pick<Producer, "send" | "close">,
@@ -52,10 +53,19 @@ export async function sendAll(
     }
     while (pending.length > 0) await settleOldest();
     await producer.close();
+  } catch (error) {
+    throw withProgress(error, totals.messages);
   } finally {
     source.onEnd();
   }
   return totals;
+}
+
+/** The same error, saying how far the send had come: whoever repeats it has to know. */
+function withProgress(error: unknown, messages: number): unknown {
+  if (!isCodedError(error) || messages === 0) return error;
+  const message = `${error.message} Before that, ${messages} messages were written.`;
+  return new CodedError(error.code, message, { details: error.details, cause: error.cause });
 }
 
 function withHeaders(messages: readonly Message[], headers: MessageHeaders): Message[] {
