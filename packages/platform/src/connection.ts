@@ -35,8 +35,9 @@ export interface Connection {
   pause(): void;
   resume(): void;
   /**
-   * Longest message from the next one on, in bytes; a longer one closes the connection. Never more than the listener
-   * allows. Lower it while the peer is a stranger: what it announces takes room that others wait for.
+   * Longest message from the next one on, in bytes; a longer one closes the connection. Never more than the
+   * listener allows. Lower it while the peer is a stranger: what it announces takes room that others wait
+   * for.
    */
   limitMessages?(lengthMax: number): void;
   /** Called once, last. No error means the peer, or our own `close()`, closed cleanly. */

@@ -1,7 +1,8 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
 
 /**
- * Checks a path of a `Disk`: names joined by `/`, relative, nothing that leads out of the root. The empty path is the root.
+ * Checks a path of a `Disk`: names joined by `/`, relative, nothing that leads out of the root. The empty
+ * path is the root.
  *
  * @returns the names, in order
  * @throws CodedError `InvalidArgument` for an absolute path, an empty name, `.`, `..`, a backslash or a NUL

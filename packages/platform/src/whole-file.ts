@@ -21,8 +21,8 @@ export async function readWholeFile(
 }
 
 /**
- * `Disk.writeWhole` in terms of the other calls: `{path}.new` is written and synced, renamed, the directory synced.
- * A failure leaves the old content; two calls for one path must not overlap.
+ * `Disk.writeWhole` in terms of the other calls: `{path}.new` is written and synced, renamed, the directory
+ * synced. A failure leaves the old content; two calls for one path must not overlap.
  */
 export async function writeWholeFile(disk: Disk, path: string, bytes: Uint8Array): Promise<void> {
   diskPathNames(path);
@@ -40,7 +40,10 @@ export async function writeWholeFile(disk: Disk, path: string, bytes: Uint8Array
   await disk.syncDirectory(parentDiskPath(path));
 }
 
-/** Clears up after a failure, which is what gets reported; a second one only leaves a file that the next call removes. */
+/**
+ * Clears up after a failure, which is what gets reported; a second one only leaves a file that the next call
+ * removes.
+ */
 async function discard(disk: Disk, file: DiskFile, temporaryPath: string): Promise<void> {
   await file.close().catch(() => undefined);
   await disk.removeFile(temporaryPath).catch(() => undefined);

@@ -1,6 +1,6 @@
 /**
- * Carriers of whole messages. Each has a door of its own, client and server halves apart, so that nobody loads
- * what he does not use: `./tcp/server`, `./tcp/client`, `./memory`.
+ * Carriers of whole messages. Each has a door of its own, client and server halves apart, so that nobody
+ * loads what he does not use: `./tcp/server`, `./tcp/client`, `./memory`.
  *
  * ```ts
  * import { createMemoryTransport } from "@millrace/transports/memory";

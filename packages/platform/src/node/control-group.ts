@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 
-/** What the container allows. Absent fields: no limit, or no container. Bytes; processors may be a fraction. */
+/**
+ * What the container allows. Absent fields: no limit, or no container. Bytes; processors may be a fraction.
+ */
 export interface ControlGroupLimits {
   readonly memoryLimit?: number;
   /** Bytes in use that cannot be given back: page cache that the kernel would drop is not counted. */

@@ -1,12 +1,15 @@
 import type { Clock, Timer } from "../clock.ts";
 
-/** How far the fine clock may stray from the wall clock before it is set anew: more than a tick, less than a person notices. */
+/**
+ * How far the fine clock may stray from the wall clock before it is set anew: more than a tick, less than a
+ * person notices.
+ */
 const DRIFT_MAX_MS = 20;
 
 /**
  * The real clock. Wall time has microseconds (the monotonic clock laid over `Date`) and follows a step of the
- * wall clock within one call. Timers never keep the process alive. `afterEvent` is the microtask queue: it runs
- * when the current callback of the event loop returns, before the next one starts.
+ * wall clock within one call. Timers never keep the process alive. `afterEvent` is the microtask queue: it
+ * runs when the current callback of the event loop returns, before the next one starts.
  */
 export function createNodeClock(): Clock {
   let offsetMs = Date.now() - performance.now();

@@ -63,7 +63,8 @@ export class NodeDisk implements Disk {
   }
 
   async syncDirectory(path: string): Promise<void> {
-    if (process.platform === "win32") return; // Windows has no such call; its names are journaled by the file system.
+    // Windows has no such call; its file system journals names.
+    if (process.platform === "win32") return;
     const fd = await run("open", path, open(this.#absolute(path), O_RDONLY));
     try {
       await run("sync", path, fsync(fd));

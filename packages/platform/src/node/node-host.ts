@@ -3,7 +3,10 @@ import os from "node:os";
 import type { Host, HostFacts, HostLoad } from "../platform.ts";
 import { controlGroupLimits } from "./control-group.ts";
 
-/** The machine, or the container, this process runs in. Processor load is measured from one `load()` to the next. */
+/**
+ * The machine, or the container, this process runs in. Processor load is measured from one `load()` to the
+ * next.
+ */
 export function createNodeHost(): Host {
   let before = sampleTimes();
   return {

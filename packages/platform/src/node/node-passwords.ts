@@ -8,7 +8,9 @@ export interface ScryptCost {
   readonly parallel: number;
 }
 
-/** 16 MiB and some 40 ms of one core: dear for who guesses, bearable for a thousand clients that log in again. */
+/**
+ * 16 MiB and some 40 ms of one core: dear for who guesses, bearable for a thousand clients that log in again.
+ */
 const DEFAULT_COST: ScryptCost = { logCost: 14, blockSize: 8, parallel: 1 };
 
 /** The dearest cost a stored text may ask for, 128 MiB, so that a forged text cannot eat the memory. */

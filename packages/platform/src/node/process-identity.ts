@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 
-/** Who holds a lock. Pid alone is not enough: numbers are given again, and after a restart all of them are. */
+/**
+ * Who holds a lock. Pid alone is not enough: numbers are given again, and after a restart all of them are.
+ */
 export interface ProcessIdentity {
   readonly pid: number;
   /** Start of the process in ticks since boot as `/proc` tells it; empty where there is no `/proc`. */
@@ -20,7 +22,9 @@ export function ownIdentity(): ProcessIdentity {
   return { pid: process.pid, startTicks: procStat(process.pid)?.startTicks ?? "", bootId: readBootId() };
 }
 
-/** True while the very process that `holder` names runs. In doubt true: a lock is never taken from a live one. */
+/**
+ * True while the very process that `holder` names runs. In doubt true: a lock is never taken from a live one.
+ */
 export function isAlive(holder: ProcessIdentity): boolean {
   const bootId = readBootId();
   if (holder.bootId !== "" && bootId !== "" && holder.bootId !== bootId) return false;

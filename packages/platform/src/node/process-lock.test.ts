@@ -131,7 +131,8 @@ async function startRacer(root: string): Promise<{ child: ChildProcess; said: st
   const module = JSON.stringify(new URL("./node-disk.ts", import.meta.url).href);
   const script = `
     const { NodeDisk } = await import(${module});
-    const outcome = await new NodeDisk(${JSON.stringify(root)}).lock("lock").then(() => "held", () => "refused");
+    const taken = new NodeDisk(${JSON.stringify(root)}).lock("lock");
+    const outcome = await taken.then(() => "held", () => "refused");
     process.stdout.write(outcome);
     setInterval(() => {}, 1000);`;
   const child = spawn(process.execPath, [...process.execArgv, "--input-type=module", "--eval", script], {

@@ -18,16 +18,18 @@ const ROUNDS_MAX = 100;
 /** How long to leave another process alone that is removing a dead holder's lock: a few system calls. */
 const TAKER_DELAY_MS = 5;
 
-/** Stands for a holder whose file does not parse: left by power loss, since a lock file is complete at birth. */
+/**
+ * Stands for a holder whose file does not parse: left by power loss, since a lock file is complete at birth.
+ */
 const UNREADABLE: Holder = { pid: 0, startTicks: "", bootId: "", token: "unreadable" };
 
 /**
  * Takes the lock file at `path` (absolute) for this process until `release` or its end, however it ends.
  *
- * A private file with the holder's identity is hard-linked to the lock's name, so the lock is complete when it
- * appears and only one of two racers gets the name. A dead holder's lock is taken over: the right to remove it is
- * a link of its own, `{lock}.take.{token of the dead}.{k}`, held by one live process at a time, so a lock is never
- * removed on the strength of a mere look.
+ * A private file with the holder's identity is hard-linked to the lock's name, so the lock is complete when
+ * it appears and only one of two racers gets the name. A dead holder's lock is taken over: the right to
+ * remove it is a link of its own, `{lock}.take.{token of the dead}.{k}`, held by one live process at a time,
+ * so a lock is never removed on the strength of a mere look.
  *
  * @throws CodedError `DataDirectoryInUse` with the pid and path of a live holder; system errors as they come
  */

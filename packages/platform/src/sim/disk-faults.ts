@@ -13,10 +13,11 @@ export interface DiskCall {
 
 /**
  * What goes wrong with a call.
- * - `error`: it fails with the system code `errno`; a write first writes `writtenLength` bytes (default none).
+ * - `error`: it fails with the system code `errno`; a write first writes `writtenLength` bytes, by default
+ * none.
  *   A failed datasync loses trust in what it should have synced: those bytes may be gone after a crash.
  * - `short`: a write takes `writtenLength` bytes in its first round and the rest in a second one.
- * - `flip-bit`: a read delivers one flipped bit, a write stores one; `bit` counts from the start of the call's bytes.
+ * - `flip-bit`: a read delivers one flipped bit, a write stores one; `bit` counts from the call's first byte.
  */
 export type DiskFault =
   | { readonly kind: "error"; readonly errno: string; readonly writtenLength?: number }

@@ -10,7 +10,8 @@ interface SimEvent {
 /**
  * Time that stands still until a test moves it. Timers fire in order of time, then of setting.
  *
- * `afterEvent` runs when the timer callback that called it returns; outside of any timer it runs as a microtask.
+ * `afterEvent` runs when the timer callback that called it returns; outside of any timer it runs as a
+ * microtask.
  * `advance` is for code that works by callbacks; `run` also lets promises settle after each event.
  */
 export class SimClock implements Clock {

@@ -3,7 +3,10 @@ import type { SimRandom } from "./sim-random.ts";
 /** A disk writes this much at once or not at all. */
 const SECTOR_LENGTH = 512;
 
-/** How much of what was not synced a crash leaves: nothing, everything, or what chance picks, sector by sector. */
+/**
+ * How much of what was not synced a crash leaves: nothing, everything, or what chance picks, sector by
+ * sector.
+ */
 export type CrashKeep = "none" | "all" | "random";
 
 /** Bytes of one simulated file: as a reader sees them, and as they are known to be on the platters. */

@@ -6,7 +6,9 @@ import type { DiskCall, DiskFault, DiskFaults } from "./disk-faults.ts";
 export interface SimDiskOptions {
   /** Decides what a crash keeps; default 1. */
   readonly seed?: number;
-  /** Runs a completion later; default a microtask. A simulator gives its clock's timer with a latency here. */
+  /**
+   * Runs a completion later; default a microtask. A simulator gives its clock's timer with a latency here.
+   */
   readonly schedule?: (completion: () => void) => void;
   readonly faults?: DiskFaults;
   /** Room for the content of all files together, in bytes; default without limit. */
@@ -20,7 +22,9 @@ export interface WriteInFlight {
   readonly length: number;
 }
 
-/** What the files of one simulated disk share: when calls complete, what goes wrong, how much room is left. */
+/**
+ * What the files of one simulated disk share: when calls complete, what goes wrong, how much room is left.
+ */
 export class SimDevice {
   readonly schedule: (completion: () => void) => void;
   readonly inFlight = new Set<WriteInFlight>();

@@ -19,9 +19,10 @@ const SIM_PROCESS_ID = 1;
 /**
  * A disk in memory that fails as disks do, from a seed or by a script.
  *
- * One object is one process's view. `kill()` ends the process: the next object has everything that was written and
- * a random part of what was on its way. `crash()` is power loss: of bytes and names that were not synced, chance
- * (or `keep`) decides. After either, the old object and its open files answer `IoError` with errno `ESHUTDOWN`.
+ * One object is one process's view. `kill()` ends the process: the next object has everything that was
+ * written and a random part of what was on its way. `crash()` is power loss: of bytes and names that were not
+ * synced, chance (or `keep`) decides. After either, the old object and its open files answer `IoError` with
+ * errno `ESHUTDOWN`.
  */
 export class SimDisk implements Disk {
   readonly root = "sim:";
@@ -53,7 +54,9 @@ export class SimDisk implements Disk {
     this.#device.spaceLength = spaceLength;
   }
 
-  /** Flips one bit of a file's content where it lies, as rot does; `bit` counts from the start of the file. */
+  /**
+   * Flips one bit of a file's content where it lies, as rot does; `bit` counts from the start of the file.
+   */
   flipBit(path: string, bit: number): void {
     this.#fileNode(path, "write").content.flipBit(bit);
   }

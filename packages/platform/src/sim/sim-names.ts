@@ -63,7 +63,9 @@ export class SimNames {
     for (const change of covered) apply(this.#durable, change);
   }
 
-  /** The names after power loss: the durable ones and those unsynced changes that `keeps` accepts, in order. */
+  /**
+   * The names after power loss: the durable ones and those unsynced changes that `keeps` accepts, in order.
+   */
   afterCrash(keeps: () => boolean, random: SimRandom, keep: "none" | "all" | "random"): SimNames {
     const left = new SimNames();
     const names = new Map(this.#durable);

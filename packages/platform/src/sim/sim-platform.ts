@@ -21,7 +21,9 @@ export interface SimPlatformOptions {
   readonly disk?: SimDisk;
   /** Options of a new disk; ignored when `disk` is given. */
   readonly diskOptions?: SimDiskOptions;
-  /** Longest time a disk call takes, by chance, on the simulated clock. Absent: calls complete as microtasks. */
+  /**
+   * Longest time a disk call takes, by chance, on the simulated clock. Absent: calls complete as microtasks.
+   */
   readonly diskLatencyMaxMs?: number;
   readonly log?: Log;
   readonly metrics?: Metrics;

@@ -2,7 +2,9 @@ import { CodedError, ErrorCode } from "@millrace/errors";
 import { HEADER_LENGTH, type Lease } from "@millrace/framing";
 import type { MessageSpace } from "./message-space.ts";
 
-/** The length of a message lies at 48 and takes four bytes; with this many the message's range can be taken. */
+/**
+ * The length of a message lies at 48 and takes four bytes; with this many the message's range can be taken.
+ */
 const LENGTH_POSITION = 48;
 const LENGTH_KNOWN_AFTER = LENGTH_POSITION + 4;
 
@@ -68,7 +70,10 @@ export class MessageAssembler {
     return this.#headLength === LENGTH_KNOWN_AFTER && this.#fault === undefined;
   }
 
-  /** Takes bytes and returns how many: fewer than given when there is no room, after a fault and after `close`. */
+  /**
+   * Takes bytes and returns how many: fewer than given when there is no room, after a fault and after
+   * `close`.
+   */
   push(bytes: Uint8Array): number {
     let at = 0;
     while (!this.#closed && this.#fault === undefined) {

@@ -14,10 +14,11 @@ export interface IntakeOptions extends AssemblerOptions {
 }
 
 /**
- * The receiving side of a connection: feeds an assembler and holds bytes back while there is no room for them.
+ * The receiving side of a connection: feeds an assembler and holds bytes back while there is no room for
+ * them.
  *
- * Held back is at most what one read brought (64 KiB on sockets), for the carrier stops reading at `onFull`; so
- * all connections together hold back at most their number times that.
+ * Held back is at most what one read brought (64 KiB on sockets), for the carrier stops reading at `onFull`;
+ * so all connections together hold back at most their number times that.
  */
 export class MessageIntake {
   readonly #options: IntakeOptions;

@@ -28,9 +28,9 @@ export class ExactSpace implements MessageSpace {
 }
 
 /**
- * Messages of all connections of one listener side by side in the same block, so that a thousand connections with
- * small messages need a handful of blocks. A message's whole range is taken when its length is known: once begun,
- * it never waits for room again, and its bytes are never moved.
+ * Messages of all connections of one listener side by side in the same block, so that a thousand connections
+ * with small messages need a handful of blocks. A message's whole range is taken when its length is known:
+ * once begun, it never waits for room again, and its bytes are never moved.
  */
 export class SharedSpace implements MessageSpace {
   readonly #leases: LeaseSource;

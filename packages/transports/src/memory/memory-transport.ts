@@ -6,7 +6,9 @@ import { MemoryConnection, type MemoryConnectionOptions } from "./memory-connect
 
 /** What a memory transport may be given; everything has a default. */
 export interface MemoryTransportOptions {
-  /** Where messages to the listener are put; a `BlockPool` when they go to a broker. Default: plain arrays. */
+  /**
+   * Where messages to the listener are put; a `BlockPool` when they go to a broker. Default: plain arrays.
+   */
   readonly leases?: LeaseSource;
   /** Longest message, header and body, in bytes. Default: the protocol's limit. */
   readonly messageLengthMax?: number;

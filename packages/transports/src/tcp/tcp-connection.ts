@@ -56,8 +56,8 @@ export class TcpConnection implements Connection {
   }
 
   /**
-   * `onread` of the socket to attach: what a long message still lacks is read straight into its place, the rest
-   * into `landing`, which all connections share: its bytes are taken before the read's callback returns.
+   * `onread` of the socket to attach: what a long message still lacks is read straight into its place, the
+   * rest into `landing`, which all connections share: its bytes are taken before the read's callback returns.
    */
   onread(landing: Uint8Array): OnReadOpts {
     return {
@@ -123,8 +123,8 @@ export class TcpConnection implements Connection {
   }
 
   /**
-   * True when the peer owes the rest of one message for too long: `baseMs` and a second for each MiB. Counted from
-   * one call to the next, so it is asked every few seconds; time in which we do not read does not count.
+   * True when the peer owes the rest of one message for too long: `baseMs` and a second for each MiB. Counted
+   * from one call to the next, so it is asked every few seconds; time in which we do not read does not count.
    */
   owesTooLong(nowMs: number, baseMs: number): boolean {
     const owed = this.#pauses > 0 ? undefined : this.#intake.owed;

@@ -245,7 +245,10 @@ interface Edge {
   readonly closed: (CodedError | undefined)[];
 }
 
-/** A listener that answers every message with a header of 256 bytes; afterwards no lease and no connection is left. */
+/**
+ * A listener that answers every message with a header of 256 bytes; afterwards no lease and no connection is
+ * left.
+ */
 async function withListener(
   more: Partial<ListenTcpOptions>,
   body: (edge: Edge) => Promise<void>,

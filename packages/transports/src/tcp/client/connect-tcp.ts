@@ -25,8 +25,8 @@ export interface ConnectTcpOptions {
 /**
  * Opens one connection. Set its callbacks at once when the promise resolves: reading has begun.
  *
- * @throws CodedError `CannotEstablishConnection` with host, port and cause, also after `timeoutMs`; `Aborted` by
- *                    the signal
+ * @throws CodedError `CannotEstablishConnection` with host, port and cause, also after `timeoutMs`;
+ *   `Aborted` by the signal
  */
 export function connectTcp(options: ConnectTcpOptions): Promise<Connection> {
   const { host, port, timeoutMs, signal } = options;

@@ -7,13 +7,18 @@ import { systemCode } from "../../connection-lost.ts";
 import { TcpConnection, type TcpConnectionOptions } from "../tcp-connection.ts";
 import { onreadWorks, rebuildWithOnread } from "./onread-socket.ts";
 
-/** What one read of a quiet connection may bring; the kernel hands over no more than this at once by default. */
+/** What one read of a connection between long messages may bring: as much as Node itself reads at once. */
 const LANDING_LENGTH = 65_536;
 
-/** Connections the kernel holds for us before they are accepted: a burst of clients that reconnect at once. */
+/**
+ * Connections the kernel holds for us before they are accepted: a burst of clients that reconnect at once.
+ */
 const BACKLOG = 1024;
 
-/** A peer may owe the rest of a message for so long, plus a second for each MiB; then the pool gets its room back. */
+/**
+ * A peer may owe the rest of a message for so long, plus a second for each MiB; then the pool gets its room
+ * back.
+ */
 const OWED_MAX_MS = 30_000;
 const OWED_CHECKS = 6;
 
@@ -34,7 +39,9 @@ export interface ListenTcpOptions {
   readonly log: Log;
   /** Read straight into blocks; default where the self-test says that it works. */
   readonly useOnread?: boolean;
-  /** How long a peer may owe the rest of a message, not counting a second for each of its MiB; default 30 s. */
+  /**
+   * How long a peer may owe the rest of a message, not counting a second for each of its MiB; default 30 s.
+   */
   readonly owedMaxMs?: number;
   /** How long a peer may take to close its side after we closed ours; default 5 s. */
   readonly closeGraceMs?: number;

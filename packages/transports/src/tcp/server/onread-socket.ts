@@ -12,10 +12,11 @@ interface AcceptedSocket {
 }
 
 /**
- * Makes of a socket that a server accepted (with `pauseOnConnect`) one that reads straight into given buffers.
+ * Makes of a socket that a server accepted (with `pauseOnConnect`) one that reads straight into given
+ * buffers.
  *
- * `net.Server` cannot be told to do so; but its handle can be given to a new socket. That rests on one private
- * field of Node, therefore `onreadWorks` tries it out before anybody relies on it.
+ * `net.Server` cannot be told to do so; but its handle can be given to a new socket. That rests on one
+ * private field of Node, therefore `onreadWorks` tries it out before anybody relies on it.
  */
 export function rebuildWithOnread(accepted: Socket, onread: OnReadOpts): Socket {
   const owner = accepted as unknown as AcceptedSocket;
@@ -29,15 +30,17 @@ export function rebuildWithOnread(accepted: Socket, onread: OnReadOpts): Socket 
 let tested: Promise<boolean> | undefined;
 
 /**
- * Whether reading into given buffers works here; tried once per process on a loopback pair. Windows is left out:
- * there a read may still be under way when its buffer has gone back to the pool.
+ * Whether reading into given buffers works here; tried once per process on a loopback pair. Windows is left
+ * out: there a read may still be under way when its buffer has gone back to the pool.
  */
 export function onreadWorks(): Promise<boolean> {
   tested ??= process.platform === "win32" ? Promise.resolve(false) : selfTest();
   return tested;
 }
 
-/** Sends the probe through a rebuilt socket with two small buffers in turn, pauses once, echoes, and closes. */
+/**
+ * Sends the probe through a rebuilt socket with two small buffers in turn, pauses once, echoes, and closes.
+ */
 function selfTest(): Promise<boolean> {
   return new Promise((resolve) => {
     const server = net.createServer({ pauseOnConnect: true });
