@@ -1,0 +1,44 @@
+// Drives a Millrace server with the official command line: `judge.mjs IGGY_BINARY HOST:PORT`.
+// See ../judge-process.mjs for the lines it prints.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { IggyCommand } from "./iggy-command.mjs";
+import { messageCases } from "./message-cases.mjs";
+import { offsetCases } from "./offset-cases.mjs";
+import { restartCases } from "./restart-cases.mjs";
+import { streamCases } from "./stream-cases.mjs";
+import { systemCases } from "./system-cases.mjs";
+import { topicCases } from "./topic-cases.mjs";
+
+const [binary, address] = process.argv.slice(2);
+const home = mkdtempSync(join(tmpdir(), "millrace-interop-iggy-"));
+const iggy = new IggyCommand(binary, address, home);
+const answers = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+
+/** Has the server killed and started again on the same port and data. */
+async function restartServer() {
+  console.log("restart");
+  await answers.next();
+}
+
+const cases = {
+  ...systemCases,
+  ...streamCases,
+  ...topicCases,
+  ...messageCases,
+  ...offsetCases,
+  ...restartCases,
+};
+for (const [title, run] of Object.entries(cases)) {
+  try {
+    await run(iggy, { home, restartServer });
+    console.log(`ok ${title}`);
+  } catch (error) {
+    console.log(`FAILED ${title}: ${error.message}`.replaceAll("\n", "\\n"));
+  }
+}
+console.log(`done ${Object.keys(cases).length}`);
+rmSync(home, { recursive: true, force: true });
+process.exit(0);

@@ -1,0 +1,36 @@
+import { existsSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { bring, cacheFolder } from "../bring.mjs";
+
+const version = "0.14.0";
+const judgePath = join(dirname(fileURLToPath(import.meta.url)), "judge.mjs");
+
+/** True when the cached binary is there and is the wanted version. */
+async function isInstalled(binary) {
+  if (!existsSync(binary)) return false;
+  return bring(binary, ["--version"]).then(
+    (answer) => answer.trim() === `iggy-cli ${version}`,
+    () => false,
+  );
+}
+
+/**
+ * Brings the official `iggy` command, compiled from its published crate (once, a few minutes), and says how the judge
+ * is run. The build keeps the default features, without which the crate of 0.14.0 does not compile, and leaves out
+ * optimisation and debug information, which more than halves its time.
+ */
+export async function prepareCommandLine() {
+  const cache = cacheFolder();
+  const root = join(cache, "cli");
+  const binary = join(root, "bin", "iggy");
+  if (!(await isInstalled(binary))) {
+    console.log(`Compiling iggy-cli ${version} (once, a few minutes) ...`);
+    const target = join(cache, "target");
+    const crate = ["install", "iggy-cli", "--version", version, "--locked", "--force", "--root", root];
+    const env = { ...process.env, CARGO_TARGET_DIR: target, CARGO_PROFILE_DEV_DEBUG: "false" };
+    await bring("cargo", [...crate, "--profile", "dev"], { env });
+    rmSync(target, { recursive: true, force: true });
+  }
+  return { program: process.execPath, args: [judgePath, binary] };
+}

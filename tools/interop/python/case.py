@@ -1,0 +1,70 @@
+"""What every case needs: a judge that runs it and prints its line, a logged-in client, and two ways to expect something."""
+
+import asyncio
+import sys
+import traceback
+from collections.abc import Awaitable, Callable
+
+from apache_iggy import AutoLogin, IggyClient, TcpConfig, TcpReconnectionConfig
+
+# A case takes milliseconds; the two with 8 MiB and 5,000 messages stay under 5 s on a busy machine.
+CASE_TIMEOUT_S = 60
+
+
+class Judge:
+    """Runs cases against one server. A case is an async function of the judge; its docstring is its title."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self._client: IggyClient | None = None
+
+    async def run(self, case: Callable[["Judge"], Awaitable[None]]) -> None:
+        title = (case.__doc__ or case.__name__).strip().rstrip(".")
+        try:
+            await asyncio.wait_for(case(self), CASE_TIMEOUT_S)
+        except BaseException as error:  # a panic inside the client arrives as a BaseException
+            where = traceback.extract_tb(error.__traceback__)
+            own = next((frame for frame in reversed(where) if frame.filename.endswith("_cases.py")), where[-1])
+            reason = f"{type(error).__name__}: {error} (line {own.lineno}: {own.line})"
+            print(f"FAILED {title}: {reason}".replace("\n", "\\n"), flush=True)
+        else:
+            print(f"ok {title}", flush=True)
+
+    async def client(self) -> IggyClient:
+        """The client that cases share: connected, logged in as root."""
+        if self._client is None:
+            self._client = await self.new_client()
+        return self._client
+
+    async def new_client(self) -> IggyClient:
+        """One more logged-in client; it comes back by itself after a lost connection."""
+        login = AutoLogin.username_password("iggy", "iggy")
+        client = IggyClient(TcpConfig(server_address=self.address, auto_login=login))
+        await client.connect()
+        return client
+
+    def stranger(self) -> IggyClient:
+        """A client that is neither connected nor going to log in by itself, and gives up at once."""
+        never = TcpReconnectionConfig(enabled=False)
+        return IggyClient(TcpConfig(server_address=self.address, reconnection=never))
+
+    async def restart_server(self) -> None:
+        """Has the server killed and started again on the same port and data."""
+        print("restart", flush=True)
+        answer = await asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline)
+        assert answer == "running\n", f"the server did not come back: {answer!r}"
+
+
+def expect(what: str, seen: object, wanted: object) -> None:
+    """Compares, and says both values when they differ, cut to a readable length."""
+    assert seen == wanted, f"{what}: {str(seen)[:300]}, expected {str(wanted)[:300]}"
+
+
+async def expect_refusal(what: str, call: Awaitable[object], text: str) -> None:
+    """Expects the call to fail with an error whose words contain `text`."""
+    try:
+        answer = await call
+    except RuntimeError as error:
+        assert text.lower() in str(error).lower(), f"{what}: refused with {error!s}, expected {text!r}"
+    else:
+        raise AssertionError(f"{what}: accepted with {answer!r}, expected {text!r}")

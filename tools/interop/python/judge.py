@@ -1,0 +1,36 @@
+"""Drives a Millrace server with the official Python client: `judge.py HOST:PORT`. See ../judge-process.mjs for the lines it prints."""
+
+import asyncio
+import sys
+
+import catalog_cases
+import message_cases
+import offset_cases
+import partition_cases
+import poll_cases
+import producer_cases
+import restart_cases
+import session_cases
+from case import Judge
+
+# The restart comes last: it ends the connection that the cases before it share.
+CASES = [
+    *session_cases.CASES,
+    *catalog_cases.CASES,
+    *message_cases.CASES,
+    *poll_cases.CASES,
+    *partition_cases.CASES,
+    *offset_cases.CASES,
+    *producer_cases.CASES,
+    *restart_cases.CASES,
+]
+
+
+async def main(address: str) -> None:
+    judge = Judge(address)
+    for case in CASES:
+        await judge.run(case)
+    print(f"done {len(CASES)}", flush=True)
+
+
+asyncio.run(main(sys.argv[1]))

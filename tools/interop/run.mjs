@@ -1,0 +1,55 @@
+#!/usr/bin/env node
+// Runs the official clients of Apache Iggy, unmodified, against the built server: `npm run interop -- [python] [cli] [go]`.
+// Without names: python and cli. Each judge gets a fresh server; a client that cannot be brought counts as a failure.
+import { once } from "node:events";
+import { prepareCommandLine } from "./cli/prepare.mjs";
+import { prepareGo } from "./go/prepare.mjs";
+import { runJudge } from "./judge-process.mjs";
+import { preparePython } from "./python/prepare.mjs";
+import { ServerUnderTest } from "./server-under-test.mjs";
+
+const judges = { python: preparePython, cli: prepareCommandLine, go: prepareGo };
+const judgesOfAPush = ["python", "cli"];
+const totals = { passed: 0, failed: 0 };
+
+/** Prints the line of one case and counts it. `reason` says why it failed; without one it passed. */
+function report(judge, title, reason) {
+  if (reason === undefined) totals.passed += 1;
+  else totals.failed += 1;
+  const line = reason === undefined ? `ok      ${judge}: ${title}` : `FAILED  ${judge}: ${title}: ${reason}`;
+  console.log(line.replaceAll("\n", "\n        "));
+}
+
+/** One judge from the install of its client to the orderly stop of its server. */
+async function judge(name) {
+  let program;
+  try {
+    program = await judges[name]();
+  } catch (error) {
+    report(name, "the official client can be brought", error.message);
+    return;
+  }
+  const server = new ServerUnderTest();
+  const failedBefore = totals.failed;
+  try {
+    await server.start();
+    await runJudge(program, server, (title, reason) => report(name, title, reason));
+    const ending = await server.stop();
+    report(name, "the server stops in order", ending === "exit code 0" ? undefined : ending);
+  } catch (error) {
+    report(name, "the server runs", error.message);
+  } finally {
+    server.end(totals.failed > failedBefore);
+  }
+}
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !Object.hasOwn(judges, name));
+if (unknown.length > 0) {
+  console.error(`Unknown judge: ${unknown.join(", ")}. Usage: npm run interop -- [python] [cli] [go]`);
+  process.exit(2);
+}
+for (const name of asked.length > 0 ? asked : judgesOfAPush) await judge(name);
+console.log(`\n${totals.passed} passed, ${totals.failed} failed`);
+if (process.stdout.writableNeedDrain) await once(process.stdout, "drain");
+process.exit(totals.failed === 0 ? 0 : 1);

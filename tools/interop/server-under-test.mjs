@@ -1,0 +1,98 @@
+import { execFileSync, spawn } from "node:child_process";
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+const serverFolder = join(root, "apps", "server");
+
+/** A start on an empty or small folder takes far less than a second; this is for a machine busy with other work. */
+const startTimeoutMs = 30_000;
+/** A stop flushes and closes; a server that needs longer than this hangs. */
+const stopTimeoutMs = 15_000;
+
+/** The path of the built server; builds the repository first when there is none. */
+function builtServer() {
+  const manifest = JSON.parse(readFileSync(join(serverFolder, "package.json"), "utf8"));
+  const entry = join(serverFolder, manifest.bin["millrace-server"]);
+  if (!existsSync(entry))
+    execFileSync(process.execPath, [join(root, "tools", "dev.mjs"), "build"], { stdio: "inherit" });
+  return entry;
+}
+
+/** The environment without settings that a person has for a server or client of their own. */
+export function cleanEnvironment(more = {}) {
+  const kept = Object.entries(process.env).filter(([name]) => !/^(MILLRACE|IGGY)_/.test(name));
+  return { ...Object.fromEntries(kept), ...more };
+}
+
+/** A built Millrace server as its own process, with its data in a temporary folder of its own. */
+export class ServerUnderTest {
+  #folder = mkdtempSync(join(tmpdir(), "millrace-interop-"));
+  #child;
+  /** `host:port` once started; the same after a restart. */
+  address = "127.0.0.1:0";
+
+  /** Starts the server and waits until it says where it listens. Throws with the end of its log when it does not. */
+  async start() {
+    const entry = builtServer();
+    const log = openSync(this.#logPath, "w");
+    this.#child = spawn(process.execPath, [entry, "--with-default-root-credentials"], {
+      cwd: this.#folder,
+      stdio: ["ignore", log, log],
+      env: cleanEnvironment({
+        MILLRACE_TCP_ADDRESS: this.address,
+        MILLRACE_PATH: join(this.#folder, "data"),
+      }),
+    });
+    closeSync(log);
+    for (const end = Date.now() + startTimeoutMs; Date.now() < end; await sleep(20)) {
+      const line = /^\s*tcp\s+(127\.0\.0\.1:\d+)/m.exec(readFileSync(this.#logPath, "utf8"));
+      if (line !== null) {
+        this.address = line[1];
+        return;
+      }
+      if (this.#child.exitCode !== null) break;
+    }
+    throw new Error(`it did not start.\n${this.#logEnd()}`);
+  }
+
+  /** Kills the server without warning and starts it again on the same port and folder. */
+  async restart() {
+    await this.#signal("SIGKILL");
+    await this.start();
+  }
+
+  /** Asks the server to stop; says how it ended, `exit code 0` when in order. */
+  async stop() {
+    if (this.#child.exitCode !== null) return `it had ended before.\n${this.#logEnd()}`;
+    return this.#signal("SIGTERM");
+  }
+
+  /** Ends the process whatever its state. The folder stays, named, when something failed. */
+  end(keepFolder) {
+    this.#child?.kill("SIGKILL");
+    if (keepFolder) console.log(`        data and log of this server: ${this.#folder}`);
+    else rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  get #logPath() {
+    return join(this.#folder, "server.log");
+  }
+
+  #logEnd() {
+    return readFileSync(this.#logPath, "utf8").split("\n").slice(-20).join("\n");
+  }
+
+  async #signal(signal) {
+    const child = this.#child;
+    const ended = new Promise((resolve) => {
+      child.once("exit", (code, by) => resolve(code === null ? `ended by ${by}` : `exit code ${code}`));
+    });
+    child.kill(signal);
+    const tooLong = sleep(stopTimeoutMs, `still running ${stopTimeoutMs} ms after ${signal}`, { ref: false });
+    return Promise.race([ended, tooLong]);
+  }
+}
