@@ -50,6 +50,17 @@ test("a lock of another process that still runs is refused", async () => {
   await kill(child);
 });
 
+test("a holder that this process cannot see, but that has the kernel's lock, keeps it", {
+  skip: !linux,
+}, async () => {
+  const root = await freshRoot();
+  const lock = await new NodeDisk(root).lock("lock");
+  await writeLock(root, { pid: 2 ** 30, startTicks: "5", bootId: "another machine" });
+  await assert.rejects(new NodeDisk(root).lock("lock"), isInUse(2 ** 30, root));
+  await lock.release();
+  await (await new NodeDisk(root).lock("lock")).release();
+});
+
 test("the lock of a process that was killed is taken over, and nothing is left beside it", async () => {
   const root = await freshRoot();
   const child = await startHolder(root);

@@ -1,10 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { link, open, readdir, readFile, unlink } from "node:fs/promises";
+import fs from "node:fs";
+import { link, readdir, readFile, unlink, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
 import { CodedError, ErrorCode } from "@millrace/errors";
 import type { DiskLock } from "../disk.ts";
 import { hasErrno } from "./file-calls.ts";
+import { tryFileLock } from "./file-lock.ts";
 import { isAlive, ownIdentity, type ProcessIdentity } from "./process-identity.ts";
 
 /** What a lock file says. The token is unique to one attempt and never used twice. */
@@ -23,6 +26,9 @@ const TAKER_DELAY_MS = 5;
  */
 const UNREADABLE: Holder = { pid: 0, startTicks: "", bootId: "", token: "unreadable" };
 
+const open = promisify(fs.open);
+const close = promisify(fs.close);
+
 /**
  * Takes the lock file at `path` (absolute) for this process until `release` or its end, however it ends.
  *
@@ -31,19 +37,45 @@ const UNREADABLE: Holder = { pid: 0, startTicks: "", bootId: "", token: "unreada
  * remove it is a link of its own, `{lock}.take.{token of the dead}.{k}`, held by one live process at a time,
  * so a lock is never removed on the strength of a mere look.
  *
+ * Pids of another container mean nothing here. Therefore the holder keeps the kernel's lock on its file too,
+ * where there is one, and a holder that seems dead but still has that lock is alive.
+ *
  * @throws CodedError `DataDirectoryInUse` with the pid and path of a live holder; system errors as they come
  */
 export async function takeProcessLock(path: string): Promise<DiskLock> {
   const own: Holder = { ...ownIdentity(), token: randomUUID() };
   const ownPath = `${path}.own.${own.token}`;
-  await writeComplete(ownPath, JSON.stringify(own));
+  const fd = await openOwnFile(ownPath, own);
   try {
     await acquire(path, ownPath);
+    await sweepLeftovers(path);
+  } catch (error) {
+    await removeOwn(path, own).finally(() => close(fd));
+    throw error;
   } finally {
     await unlinkIfPresent(ownPath);
   }
-  await sweepLeftovers(path);
-  return { release: () => release(path, own) };
+  let released: Promise<void> | undefined;
+  const release = () => {
+    released ??= removeOwn(path, own).finally(() => close(fd));
+    return released;
+  };
+  return { release };
+}
+
+/** Writes the own file and locks it; the descriptor stays open as long as the lock is held. */
+async function openOwnFile(ownPath: string, own: Holder): Promise<number> {
+  const fd = await open(ownPath, "wx", 0o600);
+  try {
+    await writeFile(ownPath, JSON.stringify(own));
+    await promisify(fs.fdatasync)(fd);
+    await tryFileLock(fd, "exclusive");
+    return fd;
+  } catch (error) {
+    await close(fd);
+    await unlinkIfPresent(ownPath);
+    throw error;
+  }
 }
 
 async function acquire(path: string, ownPath: string): Promise<void> {
@@ -51,10 +83,23 @@ async function acquire(path: string, ownPath: string): Promise<void> {
     if (await linkIfFree(ownPath, path)) return;
     const holder = await readHolder(path);
     if (holder === undefined) continue;
-    if (isRunning(holder)) throw inUse(path, holder);
+    if (isRunning(holder) || (await isKernelLocked(path))) throw inUse(path, holder);
     await removeDead({ path, ownPath, dead: holder });
   }
   throw inUse(path, (await readHolder(path)) ?? UNREADABLE);
+}
+
+/** True when somebody, in whichever container, has the file open and locked. */
+async function isKernelLocked(path: string): Promise<boolean> {
+  try {
+    const fd = await open(path, "r");
+    const outcome = await tryFileLock(fd, "shared");
+    await close(fd);
+    return outcome === "refused";
+  } catch (error) {
+    if (hasErrno(error, "ENOENT")) return false;
+    throw error;
+  }
 }
 
 /** Removes the lock of a dead holder, unless a live process is already about it. */
@@ -73,7 +118,7 @@ async function removeDead(attempt: { path: string; ownPath: string; dead: Holder
   }
 }
 
-async function release(path: string, own: Holder): Promise<void> {
+async function removeOwn(path: string, own: Holder): Promise<void> {
   if ((await readHolder(path))?.token === own.token) await unlinkIfPresent(path);
 }
 
@@ -119,16 +164,6 @@ async function linkIfFree(from: string, to: string): Promise<boolean> {
   } catch (error) {
     if (hasErrno(error, "EEXIST")) return false;
     throw error;
-  }
-}
-
-async function writeComplete(path: string, text: string): Promise<void> {
-  const file = await open(path, "wx", 0o600);
-  try {
-    await file.writeFile(text);
-    await file.datasync();
-  } finally {
-    await file.close();
   }
 }
 
