@@ -48,14 +48,17 @@ export function openBatchChecksum(header: usize): void {
   advanceWindow(BATCH_CHECKSUM + 4);
 }
 
-/** The checksum of a header over the frames in `at..end`; all lengths in there are known to be right. */
-export function batchChecksum(header: usize, at: usize, end: usize): u64 {
+/** Writes the checksum of a header over the frames in `at..end`. False when they do not fill that exactly. */
+export function renewBatchChecksum(header: usize, at: usize, end: usize): bool {
   openBatchChecksum(header);
   while (at < end) {
+    const frame = frameLength(at, end);
+    if (frame === 0) return false;
     putU64(load<u64>(at));
-    at += frameLength(at, end);
+    at += frame;
   }
-  return closeWindow();
+  store<u64>(header, closeWindow(), BATCH_CHECKSUM);
+  return true;
 }
 
 /** Where the frames of the batch at `position` begin. */

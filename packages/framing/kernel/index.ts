@@ -8,7 +8,14 @@ import {
   MALFORMED,
   MESSAGE_COUNT,
 } from "./batch-format";
-import { batchChecksum, batchEnd, frameLength, framesStart, openBatchChecksum, skipFrames } from "./frames";
+import {
+  batchEnd,
+  frameLength,
+  framesStart,
+  openBatchChecksum,
+  renewBatchChecksum,
+  skipFrames,
+} from "./frames";
 import { hash } from "./hash";
 import { closeWindow, putU64 } from "./window";
 
@@ -36,13 +43,12 @@ export function sealBatch(position: usize): i32 {
   return 0;
 }
 
-/** Writes the server's fields and renews the batch checksum. Numbers come as f64, whole and below 2^53. */
-export function stampBatch(position: usize, partitionId: f64, baseOffset: f64, baseTimestamp: f64): void {
+/** Writes the server's fields and renews the batch checksum; 3 as above. Numbers are whole and below 2^53. */
+export function stampBatch(position: usize, partitionId: f64, baseOffset: f64, baseTimestamp: f64): i32 {
   store<u64>(position, partitionId as u64);
   store<u64>(position, baseOffset as u64, 8);
   store<u64>(position, baseTimestamp as u64, 16);
-  const checksum = batchChecksum(position, framesStart(position), batchEnd(position));
-  store<u64>(position, checksum, BATCH_CHECKSUM);
+  return renewBatchChecksum(position, framesStart(position), batchEnd(position)) ? 0 : MALFORMED;
 }
 
 /** Writes the header of the run of `count` frames from frame `index` on. 3 when the batch has no such run. */
@@ -55,6 +61,5 @@ export function sliceBatch(position: usize, index: u32, count: u32, header: usiz
   memory.copy(header, position, BATCH_HEADER_LENGTH);
   store<u64>(header, (BATCH_HEADER_LENGTH + runEnd - runStart) as u64, BATCH_LENGTH);
   store<u32>(header, count, MESSAGE_COUNT);
-  store<u64>(header, batchChecksum(header, runStart, runEnd), BATCH_CHECKSUM);
-  return 0;
+  return renewBatchChecksum(header, runStart, runEnd) ? 0 : MALFORMED;
 }

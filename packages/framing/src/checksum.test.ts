@@ -285,6 +285,26 @@ describe("sealBatch, stampBatch and sliceBatch", () => {
   });
 });
 
+describe("a batch that was never verified", () => {
+  it("stops whoever seals, stamps or slices it when its frames do not fill it", () => {
+    const good = batchOf([10, 20]);
+    const lengths = [255, good.byteLength - 1, good.byteLength + 20];
+    const broken = [
+      damaged(good, 256 + 36, [11]),
+      ...lengths.map((length) => damaged(good, 32, [length, length >> 8])),
+    ];
+    for (const kernel of kernels) {
+      for (const batch of broken) {
+        kernel.memory.bytes.set(batch, START);
+        const length = viewOf(batch).getUint32(32, true);
+        assert.throws(() => kernel.sealBatch(START, length), InvariantError, kernel.build);
+        assert.throws(() => kernel.stampBatch(START, 1, 2, 3), InvariantError, kernel.build);
+        assert.throws(() => kernel.sliceBatch(START, 0, 3, START + 4096), InvariantError, kernel.build);
+      }
+    }
+  });
+});
+
 describe("createChecksumKernel", () => {
   it("takes the SIMD build where it runs, and whole pages of memory", () => {
     const kernel = createChecksumKernel({ memoryLength: 100_000 });

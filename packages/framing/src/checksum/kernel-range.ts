@@ -15,6 +15,7 @@ export function assertBatchInside(memory: KernelMemory, position: number): numbe
   assertInside(memory, position, BATCH_HEADER_LENGTH);
   const batchLength = batchLengthAt(memory.view, position);
   assertInside(memory, position, batchLength);
+  assert(batchLength >= BATCH_HEADER_LENGTH, "a batch is at least as long as its header");
   return batchLength;
 }
 

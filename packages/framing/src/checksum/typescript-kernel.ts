@@ -141,11 +141,17 @@ export class TypeScriptKernel implements ChecksumKernel {
     return batchLengthAt(view, position) === length ? undefined : malformed(-1, BATCH_AT.batchLength);
   }
 
-  /** Positions in the memory of every frame of a batch whose bounds are known to be right. */
+  /** Positions in the memory of every frame of a batch that its frames fill. */
   #frames(position: number): number[] {
     const end = position + batchLengthAt(this.memory.view, position);
     const frames: number[] = [];
-    for (let at = position + BATCH_HEADER_LENGTH; at < end; at += this.#frameLength(at)) frames.push(at);
+    let at = position + BATCH_HEADER_LENGTH;
+    while (at < end) {
+      assert(end - at >= FRAME_HEADER_LENGTH, "the frames of a batch fill it");
+      frames.push(at);
+      at += this.#frameLength(at);
+    }
+    assert(at === end, "the frames of a batch fill it");
     return frames;
   }
 

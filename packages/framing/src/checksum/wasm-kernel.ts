@@ -12,7 +12,7 @@ interface KernelExports {
   readonly runEnd: { readonly value: number };
   verifyBatch(position: number, length: number): number;
   sealBatch(position: number): number;
-  stampBatch(position: number, partitionId: number, baseOffset: number, baseTimestamp: number): void;
+  stampBatch(position: number, partitionId: number, baseOffset: number, baseTimestamp: number): number;
   sliceBatch(position: number, index: number, count: number, header: number): number;
   hash(position: number, length: number): bigint;
   openWindow(): void;
@@ -29,12 +29,17 @@ export class WasmKernel implements ChecksumKernel {
   readonly build: WasmBuild;
   readonly memory: KernelMemory;
   readonly #exports: KernelExports;
+  readonly #windowStart: number;
+  readonly #windowLength: number;
 
   /** @param instance  an instance of the kernel's module over the same memory */
   constructor(build: WasmBuild, memory: KernelMemory, instance: WebAssembly.Instance) {
     this.build = build;
     this.memory = memory;
     this.#exports = instance.exports as unknown as KernelExports;
+    this.#exports.openWindow();
+    this.#windowStart = this.#exports.windowPosition();
+    this.#windowLength = this.#exports.windowRoom();
   }
 
   verifyBatch(position: number, length: number): BatchFault | undefined {
@@ -59,7 +64,8 @@ export class WasmKernel implements ChecksumKernel {
   stampBatch(position: number, partitionId: number, baseOffset: number, baseTimestamp: number): void {
     assertCounters(partitionId, baseOffset, baseTimestamp);
     assertBatchInside(this.memory, position);
-    this.#exports.stampBatch(position, partitionId, baseOffset, baseTimestamp);
+    const code = this.#exports.stampBatch(position, partitionId, baseOffset, baseTimestamp);
+    assert(code === 0, "the frames of a batch to stamp fill it");
   }
 
   sliceBatch(position: number, index: number, count: number, headerPosition: number): FrameRun {
@@ -77,6 +83,13 @@ export class WasmKernel implements ChecksumKernel {
 
   hashBytes(bytes: Uint8Array): bigint {
     if (bytes.buffer === this.memory.bytes.buffer) return this.hash64(bytes.byteOffset, bytes.byteLength);
+    if (bytes.byteLength > this.#windowLength) return this.#hashThroughWindow(bytes);
+    this.memory.bytes.set(bytes, this.#windowStart);
+    return this.hash64(this.#windowStart, bytes.byteLength);
+  }
+
+  /** Bytes longer than the window go through it piece by piece. */
+  #hashThroughWindow(bytes: Uint8Array): bigint {
     this.#exports.openWindow();
     for (let done = 0; done < bytes.byteLength; ) {
       const end = Math.min(done + this.#exports.windowRoom(), bytes.byteLength);
