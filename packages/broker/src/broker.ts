@@ -24,8 +24,6 @@ export interface BrokerOptions {
   readonly kernel: ChecksumKernel;
   readonly pool: BlockPool;
   readonly config: BrokerConfig;
-  /** Version of the product, for the format file of the data directory. */
-  readonly version: string;
   /** The nodes clients may connect to; asked for each GetClusterMetadata. */
   readonly roster: () => ClusterMetadata;
   /** Called when the catalog has no user yet; without it such a start fails. */

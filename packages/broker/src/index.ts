@@ -4,7 +4,7 @@
  * ```ts
  * import { BROKER_DEFAULTS, createBroker } from "@millrace/broker";
  *
- * const broker = await createBroker({ platform, kernel, pool, config: BROKER_DEFAULTS, version, roster, rootUser });
+ * const broker = await createBroker({ platform, kernel, pool, config: BROKER_DEFAULTS, roster, rootUser });
  * const listener = await listenTcp({ ..., onConnection: (connection) => broker.onConnection(connection) });
  * await listener.close();
  * await broker.stop({ drainMs: 10_000 });

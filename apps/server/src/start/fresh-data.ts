@@ -1,5 +1,5 @@
 import type { Disk } from "@millrace/platform";
-import { checkDataFormat, DATA_FORMAT_FILE, lockDataDirectory } from "@millrace/storage";
+import { checkDataFormat, FORMAT_FILE, lockDataDirectory } from "@millrace/storage";
 
 /** Everything a server keeps below its data path. Nothing else is ever deleted there. */
 const OWN_FOLDERS = ["streams", "metadata", "runtime"] as const;
@@ -10,11 +10,11 @@ const OWN_FOLDERS = ["streams", "metadata", "runtime"] as const;
  * @throws CodedError DataDirectoryInUse, ForeignDataDirectory, FormatTooNew: then nothing was deleted
  */
 export async function deleteData(disk: Disk): Promise<void> {
-  const lock = await lockDataDirectory(disk, "");
+  const lock = await lockDataDirectory(disk);
   try {
     await checkDataFormat(disk);
     for (const folder of OWN_FOLDERS) await disk.removeDirectory(folder);
-    await disk.removeFile(DATA_FORMAT_FILE);
+    await disk.removeFile(FORMAT_FILE);
   } finally {
     await lock.release();
   }

@@ -9,7 +9,6 @@ import type { Environment } from "../config/environment.ts";
 import { parseListenAddress } from "../config/listen-address.ts";
 import type { Config } from "../config/schema.ts";
 import { type RootCredentials, rootCredentials } from "../root-user/root-credentials.ts";
-import { VERSION } from "../version.ts";
 import { brokerConfig } from "./broker-config.ts";
 import { deleteData } from "./fresh-data.ts";
 import { singleNodeRoster } from "./roster.ts";
@@ -56,7 +55,6 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
     kernel,
     pool,
     config: brokerConfig(config),
-    version: VERSION,
     roster: () => singleNodeRoster(bound, config.node.advertised_address),
     rootUser: async () => {
       madeRootUser = firstRootUser(options, platform);

@@ -42,7 +42,8 @@ function admitDirect(shard: Shard, request: ClientRequest): void {
   else if (code === CommandCode.Ping) request.answer([], directFields(shard, connection));
   else if (connection.session === undefined) refuse(shard, request, ErrorCode.Unauthenticated);
   else if (command === undefined) refuse(shard, request, ErrorCode.InvalidCommand);
-  else if (command.operation !== Operation.NonReplicated) refuse(shard, request, ErrorCode.FeatureUnavailable);
+  else if (command.operation !== Operation.NonReplicated)
+    refuse(shard, request, ErrorCode.FeatureUnavailable);
   else run(shard, request, code);
 }
 

@@ -13,8 +13,7 @@ import {
 import { AdmissionQueue } from "../queues/admission-queue.ts";
 import { executeOp } from "./execute-op.ts";
 import type { MetadataAnswer, MetadataRequest } from "./metadata-request.ts";
-import type { LogEnd } from "./recover-state.ts";
-import { encodeSnapshot, type MetadataState } from "./snapshot.ts";
+import { encodeSnapshot, type LogEnd, type MetadataState } from "./snapshot.ts";
 
 /** What the plane is made from. */
 export interface MetadataPlaneOptions {
@@ -171,7 +170,8 @@ export class MetadataPlane {
     this.#lastTimestamp = prepare.timestamp;
     this.#inFlight.push(request);
     this.#writesPending += 1;
-    this.#options.journal.append(prepare, request.body, (error) => this.#written(prepare, error));
+    const header = { ...prepare, session: BigInt(prepare.session) };
+    this.#options.journal.append(header, request.body, (error) => this.#written(prepare, error));
   }
 
   #written(prepare: Prepare, error: CodedError | undefined): void {
@@ -242,7 +242,7 @@ export class MetadataPlane {
     if (this.#checkpoint !== undefined || journal.recordsSinceSnapshot < snapshotEveryOps) return;
     const { op } = this.#end;
     this.#checkpoint = journal
-      .checkpoint(op, encodeSnapshot(state))
+      .checkpoint(op, encodeSnapshot({ state, end: this.#end }))
       .catch((error: unknown) =>
         log.warn("A metadata snapshot could not be written.", { op, error: String(error) }),
       )

@@ -1,18 +1,8 @@
 import type { Log } from "@millrace/platform";
-import type { MetadataJournal } from "@millrace/storage";
-import { settle } from "@millrace/vsr";
+import type { JournalRecord, MetadataJournal } from "@millrace/storage";
+import { type Prepare, settle } from "@millrace/vsr";
 import { executeOp } from "./execute-op.ts";
-import { decodeSnapshot, emptyState, type MetadataState } from "./snapshot.ts";
-
-/** Where the metadata group's log ends. */
-export interface LogEnd {
-  readonly op: number;
-  readonly view: number;
-  /** Checksum of `op`, 0n before the first op. */
-  readonly checksum: bigint;
-  /** Micros of the latest op, so that stamps never go back. */
-  readonly timestamp: number;
-}
+import { decodeSnapshot, emptySnapshot, type MetadataSnapshot } from "./snapshot.ts";
 
 /**
  * Rebuilds catalog and client table: the snapshot, then every op of the journal above it, executed as it was.
@@ -23,20 +13,26 @@ export interface LogEnd {
 export function recoverState(
   journal: MetadataJournal,
   options: { readonly clientsMax: number; readonly log: Log },
-): { readonly state: MetadataState; readonly end: LogEnd } {
+): MetadataSnapshot {
   const { snapshot, records } = journal;
-  const state =
+  const start =
     snapshot === undefined
-      ? emptyState(options.clientsMax)
+      ? emptySnapshot(options.clientsMax)
       : decodeSnapshot(snapshot.bytes, options.clientsMax);
+  const { state } = start;
+  let end = start.end;
   for (const record of records) {
     const { body } = executeOp(state.catalog, record);
-    settle(state.clientTable, { ...record, bodyChecksum: 0n, replica: 0, commit: record.op - 1 }, body);
+    settle(state.clientTable, prepareOf(record), body);
+    const { op, view, checksum, timestamp } = record;
+    end = { op, view, checksum, timestamp };
   }
-  const { lastOp, lastOpChecksum, lastView, lastTimestamp } = journal;
-  options.log.info("Metadata is recovered.", { op: lastOp, replayed: records.length });
-  return {
-    state,
-    end: { op: lastOp, view: lastView, checksum: lastOpChecksum, timestamp: lastTimestamp },
-  };
+  journal.releaseRecords();
+  options.log.info("Metadata is recovered.", { op: end.op, replayed: end.op - start.end.op });
+  return { state, end };
+}
+
+/** The prepare a record was. Checksums of bodies are not journaled: a repeated request is known by its number. */
+function prepareOf(record: JournalRecord): Prepare {
+  return { ...record, session: Number(record.session), bodyChecksum: 0n, replica: 0, commit: record.op - 1 };
 }

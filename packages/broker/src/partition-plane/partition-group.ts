@@ -21,6 +21,8 @@ export interface GroupContext {
 
 /** Operations waiting beside those in flight, as a multiple of the pipeline's depth: the reference's number. */
 const QUEUE_FACTOR = 2;
+/** Looking for space costs a few system calls; once a second is soon enough for people who have made some. */
+const RESUME_INTERVAL_MS = 1000;
 const NO_CONTENTS = { byteLength: 0, messagesCount: 0, segmentsCount: 1 };
 
 /**
@@ -44,6 +46,7 @@ export class PartitionGroup {
   #writesPending = 0;
   /** A journal write failed: nothing new is prepared until every write has come back. */
   #failure: CodedError | undefined = undefined;
+  #nextResumeMs = 0;
   #closedCode: number | undefined = undefined;
 
   constructor(identity: PartitionIdentity, context: GroupContext) {
@@ -100,10 +103,14 @@ export class PartitionGroup {
     return this.#queue.count + this.#inFlight.count;
   }
 
-  /** Takes the opened partition, or the reason why it could not be opened, and starts on what waits. */
+  /**
+   * Takes the opened partition, or the reason why it could not be opened, and starts on what waits. With one replica
+   * everything that recovery found is committed.
+   */
   opened(partition: Partition | CodedError): void {
     if (partition instanceof CodedError) this.#openFault = partition;
     else {
+      partition.commit(partition.lastOp);
       this.#partition = partition;
       this.#replica = this.#replicaOf(partition);
     }
@@ -153,7 +160,10 @@ export class PartitionGroup {
     const partition = this.#partition;
     const replica = this.#replica;
     const fault = this.fault;
-    if (fault !== undefined) this.#refuseAll(fault.code);
+    if (fault !== undefined) {
+      this.#refuseAll(fault.code);
+      this.#tryResume(fault);
+    }
     if (partition === undefined || replica === undefined) return;
     while (this.#failure === undefined && replica.pipelineFree > 0) {
       const queued = this.#queue.shift();
@@ -244,6 +254,16 @@ export class PartitionGroup {
       recovered: { view: lastView, logView: lastView, op: lastOp, commit: lastOp, checksum: lastOpChecksum },
       checksumOf: this.#context.checksumOf,
     });
+  }
+
+  /** A full disk is looked at again with the next operation that comes, now and then: there may be space. */
+  #tryResume(fault: CodedError): void {
+    const partition = this.#partition;
+    const nowMs = this.#context.clock.monotonicMs();
+    if (partition === undefined || fault.code !== ErrorCode.DiskFull) return;
+    if (this.#writesPending > 0 || nowMs < this.#nextResumeMs) return;
+    this.#nextResumeMs = nowMs + RESUME_INTERVAL_MS;
+    void partition.resume().then(() => this.#pump());
   }
 
   #refuseAll(code: number): void {

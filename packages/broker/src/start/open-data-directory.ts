@@ -2,16 +2,19 @@ import type { DiskLock } from "@millrace/platform";
 import { checkDataFormat, lockDataDirectory, writeDataFormat } from "@millrace/storage";
 import type { BrokerOptions } from "../broker.ts";
 
+/** Replica id of a server that stands alone. */
+const NODE_ID = 0;
+
 /**
  * Takes the data directory for this process and sees that its files are ours and not newer than we are.
  *
  * @throws CodedError DataDirectoryInUse, FormatTooNew, ForeignDataDirectory; nothing in it is touched then
  */
-export async function openDataDirectory({ platform, version }: BrokerOptions): Promise<DiskLock> {
-  const lock = await lockDataDirectory(platform.disk, "");
+export async function openDataDirectory({ platform }: BrokerOptions): Promise<DiskLock> {
+  const lock = await lockDataDirectory(platform.disk);
   try {
-    await checkDataFormat(platform.disk);
-    await writeDataFormat(platform.disk, { version });
+    const format = await checkDataFormat(platform.disk);
+    if (format === undefined) await writeDataFormat(platform.disk, NODE_ID);
     return lock;
   } catch (error) {
     await lock.release();

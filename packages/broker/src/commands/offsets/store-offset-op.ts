@@ -21,9 +21,8 @@ interface OffsetStore {
 
 /** Refuses a new consumer when the partition remembers as many as it may. @throws CodedError TooManyConsumerOffsets */
 export function checkOffsetRoom(shard: Shard, partition: Partition, consumerId: number): void {
-  if (partition.consumerOffset(CONSUMER_KIND, consumerId) !== undefined) return;
+  if (partition.mayStoreConsumerOffset(CONSUMER_KIND, consumerId)) return;
   const limit = shard.config.consumerOffsetsMax;
-  if (partition.consumerOffsetCount(CONSUMER_KIND) < limit) return;
   throw new CodedError(
     ErrorCode.TooManyConsumerOffsets,
     `The partition remembers ${limit} consumers at most.`,

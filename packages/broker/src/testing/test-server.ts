@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { BlockPool, createChecksumKernel } from "@millrace/framing";
+import { createSimPlatform, type SimDisk, type SimPlatform } from "@millrace/platform/sim";
+import type { ClusterMetadata } from "@millrace/protocol";
+import { createMemoryTransport, type MemoryTransport } from "@millrace/transports/memory";
+import { type Broker, createBroker } from "../broker.ts";
+import { BROKER_DEFAULTS, type BrokerConfig } from "../broker-config.ts";
+import { TestClient } from "./test-client.ts";
+
+const MIB = 1024 * 1024;
+
+const ROSTER: ClusterMetadata = {
+  name: "single-node",
+  nodes: [
+    {
+      name: "iggy-node",
+      ip: "127.0.0.1",
+      tcpPort: 8090,
+      quicPort: 0,
+      httpPort: 0,
+      websocketPort: 0,
+      role: "leader",
+      status: "healthy",
+    },
+  ],
+};
+
+/** What a test may choose. */
+export interface TestServerOptions {
+  readonly disk?: SimDisk;
+  readonly config?: Partial<BrokerConfig>;
+  readonly seed?: number;
+  readonly poolLength?: number;
+  readonly diskLatencyMaxMs?: number;
+}
+
+/** A broker over a simulated platform, with a transport in memory. */
+export class TestServer {
+  readonly broker: Broker;
+  readonly platform: SimPlatform;
+  readonly pool: BlockPool;
+  readonly #transport: MemoryTransport;
+
+  private constructor(parts: {
+    broker: Broker;
+    platform: SimPlatform;
+    pool: BlockPool;
+    transport: MemoryTransport;
+  }) {
+    this.broker = parts.broker;
+    this.platform = parts.platform;
+    this.pool = parts.pool;
+    this.#transport = parts.transport;
+  }
+
+  static async start(options: TestServerOptions = {}): Promise<TestServer> {
+    const platform = createSimPlatform({
+      seed: options.seed ?? 1,
+      ...(options.disk === undefined ? {} : { disk: options.disk }),
+      ...(options.diskLatencyMaxMs === undefined ? {} : { diskLatencyMaxMs: options.diskLatencyMaxMs }),
+    });
+    const kernel = createChecksumKernel({ memoryLength: options.poolLength ?? 24 * MIB });
+    const pool = new BlockPool(kernel.memory, { checked: true, blockLength: MIB / 4 });
+    const starting = createBroker({
+      platform,
+      kernel,
+      pool,
+      config: { ...BROKER_DEFAULTS, tailCacheLengthMax: 4 * MIB, ...options.config },
+      roster: () => ROSTER,
+      rootUser: async () => ({ name: "iggy", passwordHash: await platform.passwords.hash("iggy") }),
+    });
+    const broker = await drive(platform, starting);
+    const transport = createMemoryTransport({ leases: pool });
+    transport.listen((connection) => broker.onConnection(connection));
+    return new TestServer({ broker, platform, pool, transport });
+  }
+
+  /** Lets time pass until `promise` settles; for brokers whose disk takes time. */
+  drive<T>(promise: Promise<T>): Promise<T> {
+    return drive(this.platform, promise);
+  }
+
+  connect(): TestClient {
+    return new TestClient(this.#transport.connect());
+  }
+
+  /** A client that is logged in as root. */
+  async login(client = 1n): Promise<TestClient> {
+    const one = this.connect();
+    await this.drive(one.login({ client }));
+    return one;
+  }
+
+  /** Stops in order and sees that no message memory is held any more. */
+  async stop(): Promise<SimDisk> {
+    await this.drive(this.broker.stop({ drainMs: 1000 }));
+    assert.equal(this.pool.leasesOut, 0, "no lease is out after a stop");
+    return this.platform.disk;
+  }
+
+  /** Ends the process at once; the disk the next one finds. */
+  kill(): SimDisk {
+    return this.platform.disk.kill();
+  }
+}
+
+async function drive<T>(platform: SimPlatform, promise: Promise<T>): Promise<T> {
+  let isSettled = false;
+  const settle = () => {
+    isSettled = true;
+  };
+  promise.then(settle, settle);
+  while (!isSettled) await platform.clock.run(1);
+  return promise;
+}
