@@ -18,6 +18,18 @@
  *
  * @packageDocumentation
  */
+export {
+  checkDataFormat,
+  type DataFormat,
+  FORMAT_FILE,
+  FORMAT_VERSION,
+  LOCK_FILE,
+  lockDataDirectory,
+  writeDataFormat,
+} from "./data-directory/data-directory.ts";
+export { type MetadataJournal, openMetadataJournal } from "./metadata-journal/metadata-journal.ts";
+export type { JournalRecord, JournalSource } from "./metadata-journal/recover-journal.ts";
+export type { MetadataSnapshot } from "./metadata-journal/snapshot-file.ts";
 export type { PartitionIdentity } from "./op-record/checkpoint.ts";
 export { type OpHeader, StorageOperation } from "./op-record/op-header.ts";
 export type { Durability } from "./partition/group-writer.ts";
@@ -26,4 +38,6 @@ export type { AppendDone, Partition, SealedSegment } from "./partition/partition
 export type { PartitionOptions, StorageRole } from "./partition/partition-options.ts";
 export type { ReadDone, ReadRequest } from "./partition/partition-reader.ts";
 export type { ReadResult } from "./partition/read-job.ts";
+export { openSuperblock, type Superblock } from "./superblock/superblock.ts";
+export type { SuperblockRecord } from "./superblock/superblock-record.ts";
 export { TailCache } from "./tail-cache/tail-cache.ts";

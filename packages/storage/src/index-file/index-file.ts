@@ -39,9 +39,7 @@ export function decodeIndex(bytes: Uint8Array, bounds: IndexBounds): SparseIndex
   for (let at = 0; at < bytes.length; at += INDEX_ENTRY_LENGTH) {
     const entry = { offset: u64At(view, at), timestamp: u64At(view, at + 8), position: u64At(view, at + 16) };
     const inOrder =
-      entry.offset > before.offset &&
-      entry.position > before.position &&
-      entry.timestamp >= before.timestamp;
+      entry.offset > before.offset && entry.position > before.position && entry.timestamp >= before.timestamp;
     if (!inOrder || entry.offset >= bounds.endOffset || entry.position >= bounds.logLength) return undefined;
     index.add(entry.offset, entry.timestamp, entry.position);
     before = entry;

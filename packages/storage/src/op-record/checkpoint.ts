@@ -1,6 +1,5 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
 import { ByteReader, ByteWriter, type ChecksumKernel, isWireError } from "@millrace/framing";
-import type { ConsumerKindByte } from "./small-operation.ts";
 import type { OpHeader } from "./op-header.ts";
 import {
   NO_OP_HEADER,
@@ -11,6 +10,7 @@ import {
   sealRecord,
   writeRecordHeader,
 } from "./record.ts";
+import type { ConsumerKindByte } from "./small-operation.ts";
 import { viewOver } from "./u64-field.ts";
 
 /** Flag of a checkpoint that ends its file: the partition was closed and nothing followed. */

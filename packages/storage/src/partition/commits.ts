@@ -3,8 +3,8 @@ import type { ReadHandles } from "../segment/read-handles.ts";
 import type { Segment } from "../segment/segment.ts";
 import { removeSegmentFiles } from "../segment/segment-files.ts";
 import { compareSegmentNames, type SegmentName } from "../segment/segment-name.ts";
-import { applyToOffsets, type PartitionState } from "./partition-state.ts";
 import type { OpEntry } from "./op-entry.ts";
+import { applyToOffsets, type PartitionState } from "./partition-state.ts";
 
 /** What committing needs besides the state. */
 export interface CommitsOptions {
@@ -82,9 +82,15 @@ export class Commits {
     const state = this.#state;
     const operation = entry.small?.operation;
     state.committedOp = entry.header.op;
-    if (operation?.kind === "purge") return this.#purge(operation.generation);
+    if (operation?.kind === "purge") {
+      this.#purge(operation.generation);
+      return;
+    }
     state.committedNextOffset = entry.endOffset;
-    if (operation?.kind === "truncate") return this.#truncate(operation.upToOffset);
+    if (operation?.kind === "truncate") {
+      this.#truncate(operation.upToOffset);
+      return;
+    }
     if (operation?.kind === "store-offset" && !this.mayStore(operation.consumerKind, operation.id)) {
       state.log.warn("A new consumer offset is beyond the limit and was not stored.", {
         partition: state.path,
@@ -115,8 +121,7 @@ export class Commits {
     state.committedNextOffset = 0;
     state.offsets.clear();
     this.#options.onPurged(generation);
-    if (state.active?.generation === generation)
-      this.#takeAway((segment) => segment.generation < generation);
+    if (state.active?.generation === generation) this.#takeAway((segment) => segment.generation < generation);
   }
 
   #takeAway(goes: (segment: Segment) => boolean): void {

@@ -128,7 +128,10 @@ export class GroupWriter {
   #next(): void {
     const { active } = this.#state;
     const first = this.#queue[0];
-    if (first === undefined || active === undefined) return this.#rest();
+    if (first === undefined || active === undefined) {
+      this.#rest();
+      return;
+    }
     if (this.#cutFirst || this.#mustRoll(active, first)) void this.#prepareThenWrite(first);
     else this.#writeGroup(active);
   }
@@ -191,8 +194,14 @@ export class GroupWriter {
     this.#failure ??= error;
     this.#callsOut -= 1;
     if (this.#callsOut > 0) return;
-    if (this.#failure !== undefined) return this.#fail(this.#failure);
-    if (!this.#group.entries.some((entry) => this.#needsSync(entry))) return this.#groupDurable();
+    if (this.#failure !== undefined) {
+      this.#fail(this.#failure);
+      return;
+    }
+    if (!this.#group.entries.some((entry) => this.#needsSync(entry))) {
+      this.#groupDurable();
+      return;
+    }
     this.#callsOut = 2;
     this.#dirty = false;
     this.#files.log.datasync(this.#onSynced);
@@ -218,7 +227,10 @@ export class GroupWriter {
   #groupDurable(): void {
     const last = this.#group.entries[this.#group.entries.length - 1];
     this.#advance();
-    if (last?.small?.operation.kind !== "purge") return this.#finishGroup();
+    if (last?.small?.operation.kind !== "purge") {
+      this.#finishGroup();
+      return;
+    }
     this.#roll(0).then(
       () => this.#finishGroup(),
       (error: unknown) => this.#fail(asCodedError(error)),
@@ -282,7 +294,8 @@ export class GroupWriter {
     this.#files = files;
     this.#dirty = true;
     state.segments.push(next);
-    if (sealed?.isEmpty === true && sealed.generation === next.generation) this.#options.onEmptySealed(sealed);
+    if (sealed?.isEmpty === true && sealed.generation === next.generation)
+      this.#options.onEmptySealed(sealed);
   }
 
   /** The index is a hint, rebuilt when missing: failing to write it harms nobody. */

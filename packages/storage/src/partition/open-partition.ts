@@ -1,5 +1,6 @@
 import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import type { Disk } from "@millrace/platform";
+import { syncUpwards } from "../data-directory/durable-directory.ts";
 import { SparseIndex } from "../index-file/sparse-index.ts";
 import { encodeCheckpoint } from "../op-record/checkpoint.ts";
 import { type Recovery, recoverPartition } from "../recovery/recover-partition.ts";
@@ -102,7 +103,8 @@ class Opening {
     }
     if (recovery.torn !== undefined) {
       const isGone = !this.#state.segments.includes(recovery.torn);
-      if (!isGone) await cutTail({ options: this.#options, state: this.#state, commits: this.#commits }, recovery.torn);
+      if (!isGone)
+        await cutTail({ options: this.#options, state: this.#state, commits: this.#commits }, recovery.torn);
     }
     const isPurged = journaled.generation !== active?.generation;
     if (isPurged) await writer.rollToJournaled();
@@ -145,11 +147,6 @@ class Opening {
     }
     return files;
   }
-}
-
-async function syncUpwards(disk: Disk, path: string): Promise<void> {
-  for (let at = path; at !== ""; at = at.slice(0, Math.max(0, at.lastIndexOf("/")))) await disk.syncDirectory(at);
-  await disk.syncDirectory("");
 }
 
 function sharedUnavailable(): CodedError {

@@ -40,7 +40,14 @@ export interface Line {
 export function recordingLog(lines: Line[]): Log {
   const at = (level: string) => (message: string, facts?: Readonly<Record<string, unknown>>) =>
     void lines.push({ level, message, facts });
-  return { ...silentLog, debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error"), child: () => recordingLog(lines) };
+  return {
+    ...silentLog,
+    debug: at("debug"),
+    info: at("info"),
+    warn: at("warn"),
+    error: at("error"),
+    child: () => recordingLog(lines),
+  };
 }
 
 export function payloadText(payload: Uint8Array): string {
@@ -264,7 +271,10 @@ export class Bench {
   #seen(result: ReadResult): Seen[] {
     const seen = decodeParts(result.parts);
     assert.equal(seen.length, result.count);
-    assert.equal(result.length, result.parts.reduce((sum, part) => sum + part.length, 0));
+    assert.equal(
+      result.length,
+      result.parts.reduce((sum, part) => sum + part.length, 0),
+    );
     if (result.count > 0) {
       assert.equal(result.firstOffset, seen[0]?.offset);
       assert.equal(result.lastOffset, seen[seen.length - 1]?.offset);

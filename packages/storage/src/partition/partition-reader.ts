@@ -1,10 +1,5 @@
 import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
-import {
-  baseOffsetAt,
-  type BlockPool,
-  type ChecksumKernel,
-  messageCountAt,
-} from "@millrace/framing";
+import { type BlockPool, baseOffsetAt, type ChecksumKernel, messageCountAt } from "@millrace/framing";
 import type { SegmentIndexes } from "../index-file/segment-indexes.ts";
 import { damaged } from "../recovery/damage.ts";
 import type { ReadHandles } from "../segment/read-handles.ts";
@@ -54,7 +49,10 @@ export class PartitionReader {
   }
 
   read(request: ReadRequest, done: ReadDone): void {
-    if (this.#isClosed) return done(new CodedError(ErrorCode.ShuttingDown, "The partition is closed."));
+    if (this.#isClosed) {
+      done(new CodedError(ErrorCode.ShuttingDown, "The partition is closed."));
+      return;
+    }
     const offset = "offset" in request.from ? request.from.offset : this.#offsetFromTail(request.from);
     if (offset === undefined) void this.#readFromTime(request, done);
     else this.#readFrom(offset, request, done);
@@ -74,9 +72,13 @@ export class PartitionReader {
     };
     const job = new ReadJob(this.#options, range, request);
     try {
-      if (this.#serveFromTail(job)) return this.#finish(job, done);
+      if (this.#serveFromTail(job)) {
+        this.#finish(job, done);
+        return;
+      }
     } catch (error) {
-      return this.#finishWith(error, job, done);
+      this.#finishWith(error, job, done);
+      return;
     }
     void this.#readSlowly(job, done);
   }
@@ -104,7 +106,10 @@ export class PartitionReader {
   }
 
   #finishWith(error: unknown, job: ReadJob, done: ReadDone): void {
-    if (job.count > 0 && isCodedError(error)) return this.#finish(job, done);
+    if (job.count > 0 && isCodedError(error)) {
+      this.#finish(job, done);
+      return;
+    }
     job.release();
     if (!isCodedError(error)) throw error;
     this.#state.log.error("A read failed.", { path: this.#state.path, offset: job.next, error });
@@ -113,7 +118,10 @@ export class PartitionReader {
 
   /** A purge that became visible meanwhile makes what was read history: nobody may take offsets from it. */
   #finish(job: ReadJob, done: ReadDone): void {
-    if (job.count === 0 || job.generation === this.#state.visibleGeneration) return done(undefined, job);
+    if (job.count === 0 || job.generation === this.#state.visibleGeneration) {
+      done(undefined, job);
+      return;
+    }
     job.release();
     const range = { from: 0, end: 0, generation: this.#state.visibleGeneration };
     done(undefined, new ReadJob(this.#options, range, { count: 0, lengthMax: 0 }));
@@ -161,10 +169,7 @@ export class PartitionReader {
     return damaged(text, { path, position, offset, partition: this.#state.path });
   }
 
-  async #withFile<Result>(
-    segment: Segment,
-    use: (source: WalkSource) => Promise<Result>,
-  ): Promise<Result> {
+  async #withFile<Result>(segment: Segment, use: (source: WalkSource) => Promise<Result>): Promise<Result> {
     const { kernel, pool, validateChecksums, handles } = this.#options;
     const { partitionId } = this.#state.identity;
     const { file, done } = await handles.use(this.#state.filePath(segment, "log"));

@@ -126,8 +126,7 @@ export function applyToOffsets(
   offsets: ConsumerOffsets,
   operation: NonNullable<OpEntry["small"]>["operation"],
 ): void {
-  if (operation.kind === "store-offset")
-    offsets.set(operation.consumerKind, operation.id, operation.offset);
+  if (operation.kind === "store-offset") offsets.set(operation.consumerKind, operation.id, operation.offset);
   else if (operation.kind === "delete-offset") offsets.delete(operation.consumerKind, operation.id);
   else if (operation.kind === "purge") offsets.clear();
 }

@@ -40,7 +40,10 @@ describe("a partition", () => {
     assert.equal(bench.partition.consumerOffset(1, 77), 4);
     await bench.append(["m10"]);
     await bench.kill();
-    assert.deepEqual((await bench.readAll()).map(({ text }) => text), [..."0123456789"].map((d) => `m${d}`).concat("m10"));
+    assert.deepEqual(
+      (await bench.readAll()).map(({ text }) => text),
+      [..."0123456789"].map((d) => `m${d}`).concat("m10"),
+    );
     assert.equal(bench.partition.nextOffset, 11);
     assert.equal(bench.partition.lastOp, 12);
     await bench.close();

@@ -1,6 +1,6 @@
-import { BATCH_HEADER_LENGTH, type ChecksumKernel, frameLengthAt, type Lease } from "@millrace/framing";
-import type { BlockPool } from "@millrace/framing";
 import { CodedError, ErrorCode } from "@millrace/errors";
+import type { BlockPool } from "@millrace/framing";
+import { BATCH_HEADER_LENGTH, type ChecksumKernel, frameLengthAt, type Lease } from "@millrace/framing";
 
 /**
  * What a read found: batches back to back, ready for a vectored write after the reply's own header.

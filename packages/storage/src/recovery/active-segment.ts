@@ -1,10 +1,10 @@
 import type { BlockPool, ChecksumKernel } from "@millrace/framing";
-import type { Commits } from "../partition/commits.ts";
-import type { PartitionState } from "../partition/partition-state.ts";
+import type { DiskFile } from "@millrace/platform";
 import { decodeCheckpoint } from "../op-record/checkpoint.ts";
 import { type OpRecord, RecordKind } from "../op-record/record.ts";
+import type { Commits } from "../partition/commits.ts";
+import type { PartitionState } from "../partition/partition-state.ts";
 import type { Segment } from "../segment/segment.ts";
-import type { DiskFile } from "@millrace/platform";
 import { LogWindow } from "./log-window.ts";
 import { type ScannedRecord, scanRecords } from "./record-scan.ts";
 import { isNext, replayRecord } from "./replay.ts";

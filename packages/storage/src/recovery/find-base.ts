@@ -8,7 +8,12 @@ import {
   sameIdentity,
   TRAILER_LENGTH,
 } from "../op-record/checkpoint.ts";
-import { RECORD_BODY_LENGTH_MAX, RECORD_HEADER_LENGTH, readRecord, claimedRecordLength } from "../op-record/record.ts";
+import {
+  claimedRecordLength,
+  RECORD_BODY_LENGTH_MAX,
+  RECORD_HEADER_LENGTH,
+  readRecord,
+} from "../op-record/record.ts";
 import { viewOver } from "../op-record/u64-field.ts";
 import { readAt } from "../segment/file-calls.ts";
 import { segmentFileName } from "../segment/segment-name.ts";
@@ -104,7 +109,8 @@ export async function readClosing(
   const trailer = new Uint8Array(TRAILER_LENGTH);
   await readAt(file, trailer, opsLength - TRAILER_LENGTH);
   const length = lengthFromTrailer(trailer);
-  const isPossible = length >= RECORD_HEADER_LENGTH && length <= RECORD_BODY_LENGTH_MAX && length <= opsLength;
+  const isPossible =
+    length >= RECORD_HEADER_LENGTH && length <= RECORD_BODY_LENGTH_MAX && length <= opsLength;
   if (!isPossible) return undefined;
   const position = opsLength - length;
   const found = await readCheckpoint(kernel, file, { position, length });

@@ -31,8 +31,18 @@ export async function judgeNewer(source: RecoverySource, segment: FoundSegment):
 function markUnreadable(state: PartitionState, name: FoundSegment, end: number): void {
   const { generation, firstOffset } = name;
   const path = state.filePath(name, "ops");
-  const error = damaged(`The first record of ${path} is damaged or missing.`, { path, position: 0, firstOffset });
-  const row = { firstOffset, endOffset: end, logLength: 0, opsLength: 0, lastTimestamp: state.journaled.timestamp };
+  const error = damaged(`The first record of ${path} is damaged or missing.`, {
+    path,
+    position: 0,
+    firstOffset,
+  });
+  const row = {
+    firstOffset,
+    endOffset: end,
+    logLength: 0,
+    opsLength: 0,
+    lastTimestamp: state.journaled.timestamp,
+  };
   const segment = new Segment(generation, row);
   segment.damage = error;
   state.segments.push(segment);

@@ -1,4 +1,5 @@
 import type { Disk, DiskFile } from "@millrace/platform";
+import { makeDurableDirectory } from "../data-directory/durable-directory.ts";
 import { readAt, writeAt } from "../segment/file-calls.ts";
 
 /** Where cut bytes go, below the data directory. Nothing in it is ever deleted by us. */
@@ -21,14 +22,16 @@ export interface CutRange {
  */
 export async function setAside(disk: Disk, range: CutRange): Promise<string | undefined> {
   if (range.end <= range.from) return undefined;
-  await disk.makeDirectory(QUARANTINE_PATH);
+  await makeDurableDirectory(disk, QUARANTINE_PATH);
   const { target, path } = await createUnused(
     disk,
     `${QUARANTINE_PATH}/${range.file.path.replaceAll("/", "-")}.at-${range.from}`,
   );
   try {
     await copy(range, target);
-    await new Promise<void>((resolve, reject) => target.datasync((error) => (error ? reject(error) : resolve())));
+    await new Promise<void>((resolve, reject) =>
+      target.datasync((error) => (error ? reject(error) : resolve())),
+    );
   } finally {
     await target.close();
   }

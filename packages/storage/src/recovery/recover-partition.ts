@@ -53,7 +53,10 @@ async function recoverFrom(
   const obsolete = await checkSealed(source, base, found);
   commits.removeOnceCommitted(base.checkpoint.op, obsolete);
   if (state.fault !== undefined) {
-    state.log.error("The partition is damaged and takes no writes.", { path: state.path, error: state.fault });
+    state.log.error("The partition is damaged and takes no writes.", {
+      path: state.path,
+      error: state.fault,
+    });
   }
   return recovery;
 }
@@ -117,7 +120,10 @@ function takeDamage(source: RecoverySource, segment: Segment, finding: TailFindi
   const { state } = source;
   if (finding.damage === undefined) return;
   const { file: path, position } = finding.damage;
-  state.fault = damaged(`Bytes in the middle of ${path} are damaged (position ${position}).`, { path, position });
+  state.fault = damaged(`Bytes in the middle of ${path} are damaged (position ${position}).`, {
+    path,
+    position,
+  });
   segment.endOffset = Math.max(segment.endOffset, finding.frontier);
   state.journaled.nextOffset = Math.max(state.journaled.nextOffset, finding.frontier);
   noteJournaledEnd(state);

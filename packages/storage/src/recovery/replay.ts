@@ -1,8 +1,8 @@
+import { type OpRecord, RecordKind } from "../op-record/record.ts";
+import { decodeSmallOperation } from "../op-record/small-operation.ts";
 import type { Commits } from "../partition/commits.ts";
 import type { OpEntry } from "../partition/op-entry.ts";
 import type { PartitionState } from "../partition/partition-state.ts";
-import { decodeSmallOperation } from "../op-record/small-operation.ts";
-import { type OpRecord, RecordKind } from "../op-record/record.ts";
 import type { Segment } from "../segment/segment.ts";
 
 function nothing(): void {}

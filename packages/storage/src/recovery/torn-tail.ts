@@ -1,5 +1,5 @@
-import type { Segment } from "../segment/segment.ts";
 import { datasync } from "../segment/file-calls.ts";
+import type { Segment } from "../segment/segment.ts";
 import { closeSegmentFiles, openSegmentFiles, type SegmentFiles } from "../segment/segment-files.ts";
 import type { Base } from "./find-base.ts";
 import { setAside } from "./quarantine.ts";

@@ -64,7 +64,10 @@ export class ReadHandles {
   #finish(path: string, handle: Handle): void {
     handle.users -= 1;
     if (handle.users > 0) return;
-    if (handle.doomed) return this.#close(handle);
+    if (handle.doomed) {
+      this.#close(handle);
+      return;
+    }
     this.#closeIdle(path);
   }
 

@@ -1,5 +1,5 @@
 import type { BlockPool, Lease } from "@millrace/framing";
-import { Tail, type TailEntry } from "./tail.ts";
+import type { Tail, TailEntry } from "./tail.ts";
 
 /** Batches below this are copied together: a lease on a few bytes would keep a whole block of 1 MiB from others. */
 export const SMALL_BATCH_LENGTH_MAX = 16_384;
@@ -103,7 +103,10 @@ export class TailCache {
   }
 
   #tidy(): void {
-    if (this.#held === 0) return this.#reset();
+    if (this.#held === 0) {
+      this.#reset();
+      return;
+    }
     const stale = this.#oldestFirst.length - this.#held;
     if (stale < STALE_ENTRIES_MAX || stale < this.#held) return;
     this.#oldestFirst = this.#oldestFirst.slice(this.#start).filter((entry) => entry.lease !== undefined);

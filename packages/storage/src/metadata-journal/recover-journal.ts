@@ -1,0 +1,211 @@
+import type { ChecksumKernel } from "@millrace/framing";
+import type { Disk, DiskFile, Log } from "@millrace/platform";
+import type { OpHeader } from "../op-record/op-header.ts";
+import { claimedRecordLength, RECORD_HEADER_LENGTH, RecordKind } from "../op-record/record.ts";
+import { viewOver } from "../op-record/u64-field.ts";
+import type { StorageRole } from "../partition/partition-options.ts";
+import { setAside } from "../recovery/quarantine.ts";
+import { scanRecords } from "../recovery/record-scan.ts";
+import { datasync, readAt } from "../segment/file-calls.ts";
+import { type JournalStart, journalFileName, parseJournalFileName } from "./journal-file.ts";
+import { metadataDamaged } from "./metadata-damage.ts";
+import type { MetadataSnapshot } from "./snapshot-file.ts";
+
+/** One op of the metadata group as the journal kept it; the body is the record's own. */
+export interface JournalRecord extends OpHeader {
+  readonly session: bigint;
+  readonly body: Uint8Array;
+}
+
+/** What the metadata's files live on. */
+export interface JournalSource {
+  readonly disk: Disk;
+  /** Directory of the metadata, relative to the disk's root. */
+  readonly path: string;
+  readonly kernel: ChecksumKernel;
+  readonly log: Log;
+  readonly role: StorageRole;
+}
+
+/** The journal as recovered. */
+export interface RecoveredJournal {
+  /** Ops above the snapshot, in order. */
+  readonly records: JournalRecord[];
+  /** Last op of all, the snapshot's when none follows it. */
+  readonly last: JournalStart;
+  /** Start ops of the files that are there, oldest first; empty when there is no journal yet. */
+  readonly startOps: number[];
+  /** Good bytes in the newest file. */
+  readonly length: number;
+}
+
+/** Bytes a device writes at once or not at all, at least. */
+const SECTOR_LENGTH = 512;
+
+/** Start ops of the journal files in the directory; other names are left to themselves. */
+export async function listJournals(source: JournalSource): Promise<number[]> {
+  const startOps: number[] = [];
+  for (const entry of await source.disk.readDirectory(source.path)) {
+    const startOp = entry.kind === "file" ? parseJournalFileName(entry.name) : undefined;
+    if (startOp !== undefined) startOps.push(startOp);
+    else if (!/^(superblock\.[ab]|snapshot\.bin)$/.test(entry.name)) {
+      source.log.warn("A file that is not part of the metadata is ignored.", {
+        path: `${source.path}/${entry.name}`,
+      });
+    }
+  }
+  return startOps.toSorted((a, b) => a - b);
+}
+
+/**
+ * Reads the journal files that follow the snapshot, checks the chain from op to op, and cuts a torn end of the newest.
+ * @throws CodedError `MetadataDamaged` for anything else that does not fit, with file and position
+ */
+export async function recoverJournal(
+  source: JournalSource,
+  snapshot: MetadataSnapshot | undefined,
+  all: readonly number[],
+): Promise<RecoveredJournal> {
+  const snapshotOp = snapshot?.op ?? 0;
+  const first = all.findLastIndex((startOp) => startOp <= snapshotOp);
+  const startOps = first < 0 ? [] : all.slice(first);
+  if (first < 0 && all.length > 0) {
+    const path = `${source.path}/${journalFileName(all[0] ?? 0)}`;
+    throw metadataDamaged(`the journal begins behind op ${snapshotOp}, where the snapshot ends`, {
+      path,
+      position: 0,
+    });
+  }
+  const chain = new Chain(source.path, snapshot);
+  let length = 0;
+  for (const [index, startOp] of startOps.entries()) {
+    length = await readJournal(source, chain, { startOp, isNewest: index === startOps.length - 1 });
+  }
+  return { records: chain.records, last: chain.last, startOps, length };
+}
+
+async function readJournal(
+  source: JournalSource,
+  chain: Chain,
+  which: { readonly startOp: number; readonly isNewest: boolean },
+): Promise<number> {
+  const path = `${source.path}/${journalFileName(which.startOp)}`;
+  const mayCut = which.isNewest && source.role === "exclusive";
+  const file = await source.disk.openFile(path, mayCut ? "read-write" : "read");
+  try {
+    const end = await file.length();
+    const range = { file, kernel: source.kernel, from: 0, end };
+    const good = await scanRecords(range, (records) => {
+      for (const { record, position } of records) chain.take(which.startOp, path, position, record);
+      return true;
+    });
+    if (good === 0) throw metadataDamaged("the journal has no readable first record", { path, position: 0 });
+    if (good < end) await judgeEnd(source, file, { good, end, isNewest: which.isNewest });
+    return good;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Cuts what lies behind the last good record when a crash can have left it so; refuses otherwise. */
+async function judgeEnd(
+  source: JournalSource,
+  file: DiskFile,
+  at: { readonly good: number; readonly end: number; readonly isNewest: boolean },
+): Promise<void> {
+  const place = { path: file.path, position: at.good };
+  if (!at.isNewest) throw metadataDamaged("an older journal does not end with a whole record", place);
+  let followed = false;
+  const range = { file, kernel: source.kernel, from: at.good, end: at.end };
+  await scanRecords(
+    range,
+    () => {
+      followed = true;
+      return false;
+    },
+    "search",
+  );
+  if (followed) throw metadataDamaged("whole records follow one that is not", place);
+  if (await isWholeButWrong(file, at)) throw metadataDamaged("a record does not match its checksum", place);
+  if (source.role !== "exclusive") return;
+  const kept = await setAside(source.disk, { file, from: at.good, end: at.end });
+  source.log.warn("A torn end of the metadata journal was cut; it was kept aside.", { ...place, kept });
+  await file.truncate(at.good);
+  await datasync(file);
+}
+
+/**
+ * True when all bytes of the bad record are there and none of its sectors is blank: a write that a crash cut short
+ * leaves the record short or a sector of it zero, so this one was whole once.
+ */
+async function isWholeButWrong(file: DiskFile, at: { good: number; end: number }): Promise<boolean> {
+  if (at.end - at.good < RECORD_HEADER_LENGTH) return false;
+  const header = new Uint8Array(RECORD_HEADER_LENGTH);
+  await readAt(file, header, at.good);
+  const length = claimedRecordLength(viewOver(header), 0);
+  if (length === 0 || at.good + length > at.end) return false;
+  const record = new Uint8Array(length);
+  await readAt(file, record, at.good);
+  return !hasBlankSector(record, at.good);
+}
+
+function hasBlankSector(bytes: Uint8Array, position: number): boolean {
+  for (let at = 0; at < bytes.length; ) {
+    const sectorEnd = at + SECTOR_LENGTH - ((position + at) % SECTOR_LENGTH);
+    if (bytes.subarray(at, sectorEnd).every((byte) => byte === 0)) return true;
+    at = sectorEnd;
+  }
+  return false;
+}
+
+/** Follows the ops from the snapshot on: each names the one before it as its parent. */
+class Chain {
+  readonly records: JournalRecord[] = [];
+  readonly #path: string;
+  readonly #snapshot: JournalStart;
+  #last: JournalStart | undefined;
+
+  constructor(path: string, snapshot: MetadataSnapshot | undefined) {
+    this.#path = path;
+    this.#snapshot =
+      snapshot === undefined
+        ? { op: 0, checksum: 0n, view: 0 }
+        : { op: snapshot.op, checksum: snapshot.opChecksum, view: snapshot.view };
+  }
+
+  get last(): JournalStart {
+    const { op } = this.#snapshot;
+    return this.#last !== undefined && this.#last.op > op ? this.#last : this.#snapshot;
+  }
+
+  take(
+    startOp: number,
+    path: string,
+    position: number,
+    record: { kind: number; header: OpHeader; session: bigint; body: Uint8Array },
+  ): void {
+    const { header } = record;
+    const isStart = position === 0;
+    const expectedKind = isStart ? RecordKind.checkpoint : RecordKind.metadata;
+    if (record.kind !== expectedKind || (isStart && header.op !== startOp)) {
+      throw metadataDamaged("a record is not what must be there", { path, position });
+    }
+    const before = this.#last;
+    const follows = isStart
+      ? before === undefined || (before.op === header.op && before.checksum === header.checksum)
+      : before?.op === header.op - 1 && before.checksum === header.parent;
+    if (!follows)
+      throw metadataDamaged(`op ${header.op} does not follow the one before it`, { path, position });
+    this.#last = { op: header.op, checksum: header.checksum, view: header.view };
+    this.#checkSnapshot(path, position);
+    if (isStart || header.op <= this.#snapshot.op) return;
+    this.records.push({ ...header, session: record.session, body: record.body.slice() });
+  }
+
+  #checkSnapshot(path: string, position: number): void {
+    if (this.#last?.op !== this.#snapshot.op || this.#snapshot.op === 0) return;
+    if (this.#last.checksum === this.#snapshot.checksum) return;
+    const what = `the snapshot in ${this.#path} is of another history than op ${this.#snapshot.op}`;
+    throw metadataDamaged(what, { path, position });
+  }
+}
