@@ -1,0 +1,67 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+/** A server under measurement: a limit or Millrace itself. */
+export interface Target {
+  readonly pid: number;
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+const pinned = existsSync("/usr/bin/taskset");
+
+/** Runs Node on the first core where `taskset` is there, so that server and client do not share one. */
+export function spawnServerNode(args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
+  const command = pinned ? ["taskset", "-c", "0", process.execPath] : [process.execPath];
+  const [program = process.execPath, ...before] = command;
+  return spawn(program, [...before, ...args], {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, ...env },
+  });
+}
+
+/** Puts this process, the client, on the second core. */
+export function pinClient(): void {
+  if (pinned) spawn("taskset", ["-a", "-p", "-c", "1", String(process.pid)], { stdio: "ignore" });
+}
+
+/** Waits until the child's output matches, and returns the match. Ends the run when it exits first. */
+export function outputOf(child: ChildProcess, pattern: RegExp): Promise<RegExpExecArray> {
+  return new Promise((resolve, reject) => {
+    let text = "";
+    child.stdout?.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+      const match = pattern.exec(text);
+      if (match !== null) resolve(match);
+    });
+    child.once("exit", (code) => reject(new Error(`ended with ${code} before it was ready:\n${text}`)));
+  });
+}
+
+/** Ends a child in order and waits for its exit. */
+export function stopChild(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    if (child.exitCode !== null) return resolve();
+    child.once("exit", () => resolve());
+    child.kill("SIGTERM");
+  });
+}
+
+/** Starts one of the limits of `limit-server.ts`. */
+export async function startLimit(
+  mode: "sink" | "source" | "echo",
+  requestLength: number,
+  replyLength: number,
+): Promise<Target> {
+  const tsx = createRequire(new URL("../../../package.json", import.meta.url)).resolve("tsx");
+  const file = fileURLToPath(new URL("limit-server.ts", import.meta.url));
+  const child = spawnServerNode([`--import=${pathToFileURL(tsx).href}`, file], {
+    LIMIT_MODE: mode,
+    LIMIT_REQUEST_LENGTH: String(requestLength),
+    LIMIT_REPLY_LENGTH: String(replyLength),
+  });
+  const match = await outputOf(child, /listening (\d+)/);
+  return { pid: child.pid ?? 0, port: Number(match[1]), stop: () => stopChild(child) };
+}

@@ -1,0 +1,109 @@
+import net from "node:net";
+
+const LANDING_LENGTH = 1 << 20;
+
+/** What a pump sends next; the same arrays may come again once their reply is in. */
+export type NextRequest = (index: number) => Buffer;
+
+/**
+ * One connection that sends prebuilt requests with a fixed number in flight and counts whole replies.
+ *
+ * The reply's bytes are read into one buffer and not looked at, but for length and status.
+ */
+export class LoadConnection {
+  readonly #socket: net.Socket;
+  readonly #header = Buffer.alloc(256);
+  #headerLength = 0;
+  #bodyLeft = 0;
+  #body: Buffer[] | undefined;
+  #onReply: (status: number) => void = () => {};
+
+  private constructor(socket: net.Socket) {
+    this.#socket = socket;
+  }
+
+  static open(port: number): Promise<LoadConnection> {
+    return new Promise((resolve, reject) => {
+      const landing = Buffer.alloc(LANDING_LENGTH);
+      const callback = (length: number) => {
+        connection.#take(landing, length);
+        return true;
+      };
+      const socket = net.connect({
+        port,
+        host: "127.0.0.1",
+        noDelay: true,
+        onread: { buffer: landing, callback },
+      });
+      const connection = new LoadConnection(socket);
+      socket.once("error", reject);
+      socket.once("connect", () => resolve(connection));
+    });
+  }
+
+  /** Sends one request and returns its reply, header and body. */
+  call(request: Buffer): Promise<Buffer> {
+    this.#body = [];
+    return new Promise((resolve) => {
+      this.#onReply = () => {
+        const reply = Buffer.concat([Buffer.from(this.#header), ...(this.#body ?? [])]);
+        this.#body = undefined;
+        resolve(reply);
+      };
+      this.#socket.write(request);
+    });
+  }
+
+  /** Sends `count` requests with at most `inFlight` unanswered; ends when all are answered. */
+  pump(count: number, inFlight: number, next: NextRequest): Promise<void> {
+    return new Promise((resolve, reject) => {
+      let sent = 0;
+      let answered = 0;
+      const sendMore = () => {
+        this.#socket.cork();
+        while (sent < count && sent - answered < inFlight) this.#socket.write(next(sent++));
+        this.#socket.uncork();
+      };
+      this.#onReply = (status) => {
+        if (status !== 0) return reject(new Error(`request ${answered} was refused with ${status}`));
+        answered++;
+        if (answered === count) resolve();
+        else if (sent - answered < inFlight / 2 || sent === answered) sendMore();
+      };
+      sendMore();
+    });
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #take(landing: Buffer, length: number): void {
+    let at = 0;
+    while (at < length) {
+      if (this.#bodyLeft > 0) at += this.#takeBody(landing, at, length);
+      else at += this.#takeHeader(landing, at, length);
+    }
+  }
+
+  #takeBody(landing: Buffer, at: number, end: number): number {
+    const taken = Math.min(this.#bodyLeft, end - at);
+    this.#body?.push(Buffer.from(landing.subarray(at, at + taken)));
+    this.#bodyLeft -= taken;
+    if (this.#bodyLeft === 0) this.#onReply(this.#header.readUInt32LE(216));
+    return taken;
+  }
+
+  #takeHeader(landing: Buffer, at: number, end: number): number {
+    const taken = Math.min(256 - this.#headerLength, end - at);
+    landing.copy(this.#header, this.#headerLength, at, at + taken);
+    this.#headerLength += taken;
+    if (this.#headerLength < 256) return taken;
+    this.#headerLength = 0;
+    this.#bodyLeft = this.#header.readUInt32LE(48) - 256;
+    if (this.#header[60] !== 8)
+      throw new Error(`not a reply: command ${this.#header[60]}, reason ${this.#header[255]}`);
+    if (this.#bodyLeft === 0) this.#onReply(this.#header.readUInt32LE(216));
+    return taken;
+  }
+}
