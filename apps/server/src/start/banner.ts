@@ -12,8 +12,8 @@ export interface BannerFacts {
 export function banner(facts: BannerFacts): string {
   const lines = [
     `Millrace ${facts.version} is ready`,
-    `  tcp   ${facts.tcpAddress}`,
-    `  data  ${facts.dataPath}`,
+    `  tcp  ${facts.tcpAddress}`,
+    `  data ${facts.dataPath}`,
     ...rootUserLines(facts.rootUser),
   ];
   return `${lines.join("\n")}\n`;
@@ -22,10 +22,10 @@ export function banner(facts: BannerFacts): string {
 function rootUserLines(rootUser: BannerFacts["rootUser"]): string[] {
   if (rootUser === undefined) return [];
   const { name, password, isGenerated } = rootUser;
-  if (password === undefined) return [`  root  ${name}, with the password you gave`];
-  if (isGenerated) return [`  root  ${name}, password ${password} (shown only now; keep it)`];
+  if (password === undefined) return [`  root ${name}, with the password you gave`];
+  if (isGenerated) return [`  root ${name}, password ${password} (shown only now; keep it)`];
   return [
-    `  root  ${name}/${password}, the default that everybody knows. For credentials of your own, start on an`,
-    "        empty data folder with MILLRACE_ROOT_USERNAME and MILLRACE_ROOT_PASSWORD set.",
+    `  root ${name}/${password}, the default that everybody knows. For credentials of your own, start on an`,
+    "       empty data folder with MILLRACE_ROOT_USERNAME and MILLRACE_ROOT_PASSWORD set.",
   ];
 }
