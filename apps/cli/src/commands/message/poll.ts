@@ -42,9 +42,10 @@ export const addMessagePoll: AddCommand = (parent, run) => {
       ) => {
         const startAt = startOf(typed);
         const { consumer, messageCount: count, autoCommit = false } = typed;
+        const server = await client();
         const started = world.elapsedMs();
         const poll = { stream, topic, partitionId, consumer, startAt, count, autoCommit };
-        const { messages } = await (await client()).pollMessages(poll);
+        const { messages } = await server.pollMessages(poll);
         const elapsed = world.elapsedMs() - started;
         if (typed.outputFile !== undefined) return appendTo(typed.outputFile, messages);
         output.show(resultOf(messages, typed));
