@@ -66,7 +66,7 @@ function appendAll(partition: Partition, batch: Lease, count: number, total: num
       const header = {
         op,
         view: 0,
-        parent: 0n,
+        parent: BigInt(op - 1),
         checksum: BigInt(op),
         client: 1n,
         request: BigInt(op),
