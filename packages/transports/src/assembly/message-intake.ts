@@ -65,6 +65,7 @@ export class MessageIntake {
   close(): void {
     this.#closed = true;
     this.#heldBack = undefined;
+    this.#options.space.forget(this.#tryAgain);
     this.#assembler.close();
   }
 

@@ -1,4 +1,5 @@
 import type { Lease, LeaseSource } from "@millrace/framing";
+import { RoomQueue } from "./room-queue.ts";
 
 /** Where the bytes of messages that come in are put. */
 export interface MessageSpace {
@@ -6,14 +7,18 @@ export interface MessageSpace {
   take(length: number): Lease | undefined;
   /** Calls back once when there may be room again. */
   onAvailable(callback: () => void): void;
+  /** The callback waits no longer. */
+  forget(callback: () => void): void;
 }
 
 /** Every message has bytes of its own: for clients, whose messages the garbage collector takes back. */
 export class ExactSpace implements MessageSpace {
   readonly #leases: LeaseSource;
+  readonly #queue: RoomQueue;
 
   constructor(leases: LeaseSource) {
     this.#leases = leases;
+    this.#queue = new RoomQueue(leases);
   }
 
   take(length: number): Lease | undefined {
@@ -23,7 +28,11 @@ export class ExactSpace implements MessageSpace {
   }
 
   onAvailable(callback: () => void): void {
-    this.#leases.onAvailable(callback);
+    this.#queue.add(callback);
+  }
+
+  forget(callback: () => void): void {
+    this.#queue.remove(callback);
   }
 }
 
@@ -34,11 +43,18 @@ export class ExactSpace implements MessageSpace {
  */
 export class SharedSpace implements MessageSpace {
   readonly #leases: LeaseSource;
+  readonly #queue: RoomQueue;
   #block: Lease | undefined;
   #used = 0;
 
   constructor(leases: LeaseSource) {
     this.#leases = leases;
+    this.#queue = new RoomQueue(leases);
+  }
+
+  /** Connections that wait for room now. */
+  get waitingCount(): number {
+    return this.#queue.length;
   }
 
   take(length: number): Lease | undefined {
@@ -56,7 +72,11 @@ export class SharedSpace implements MessageSpace {
   }
 
   onAvailable(callback: () => void): void {
-    this.#leases.onAvailable(callback);
+    this.#queue.add(callback);
+  }
+
+  forget(callback: () => void): void {
+    this.#queue.remove(callback);
   }
 
   /** Lets go of the block that is being filled; the next message begins a new one. */

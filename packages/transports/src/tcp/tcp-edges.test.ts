@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import net from "node:net";
 import { describe, test } from "node:test";
 import { type CodedError, ErrorCode, isCodedError } from "@millrace/errors";
-import { BlockPool, HeapLeases, type KernelMemory } from "@millrace/framing";
+import { BlockPool, createChecksumKernel, HeapLeases, type KernelMemory } from "@millrace/framing";
 import { type Connection, type Log, silentLog } from "@millrace/platform";
 import { connectTcp } from "./client/index.ts";
 import { type ListenTcpOptions, listenTcp, onreadWorks, type TcpListener } from "./server/index.ts";
@@ -156,6 +156,28 @@ for (const useOnread of [true, false]) {
     });
   });
 }
+
+test("messages are read into the checksum kernel's own memory, where their positions say", async () => {
+  const { memory } = createChecksumKernel({ memoryLength: 8 * MIB });
+  const leases = new BlockPool(memory, { checked: true });
+  const sums: number[] = [];
+  const onConnection = (connection: Connection) => {
+    connection.onMessage = ({ position, length }) => {
+      sums.push(memory.bytes.subarray(position, position + length).reduce((sum, byte) => sum + byte, 0));
+      connection.send([headerOf(256)]);
+    };
+  };
+  await withListener({ leases, onConnection }, async ({ listener }) => {
+    const peer = await rawPeer(listener);
+    const message = new Uint8Array(300_000).fill(3);
+    message.set(headerOf(300_000));
+    const sum = message.reduce((total, byte) => total + byte, 0);
+    for (let index = 0; index < 12; index++) peer.socket.write(message);
+    await until(() => peer.receivedLength() === 12 * 256);
+    assert.deepEqual(sums, new Array(12).fill(sum));
+    await peer.end();
+  });
+});
 
 test("a port that is taken is CannotBindToSocket with host and port", async () => {
   await withListener({}, async ({ listener }) => {
