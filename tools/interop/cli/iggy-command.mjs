@@ -69,7 +69,7 @@ export class IggyCommand {
 
 /** The rows of the table in an output, header first; a row that spans lines gives one entry per line. */
 export function tableRows(output) {
-  const lines = output.split("\n").filter((line) => line.startsWith("|"));
+  const lines = output.split("\n").filter((line) => /^\|[^-]/.test(line));
   return lines.map((line) =>
     line
       .split("|")

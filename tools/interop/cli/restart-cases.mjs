@@ -17,6 +17,6 @@ export const restartCases = {
     await restartServer();
     assert.deepEqual(await look(), before);
     await iggy.do("stream", "delete", "dev");
-    assert.match(await iggy.do("stream", "list"), /No streams found/);
+    assert.match(await iggy.do("stream", "get", "dev"), /was not found/);
   },
 };
