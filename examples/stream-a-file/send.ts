@@ -1,4 +1,5 @@
 // Streams the file into a topic: one message a line, placed by the country in the line.
+import { basename } from "node:path";
 import type { Message } from "@millrace/client";
 import { digestOfAll, KeyHashes } from "./key-hashes.ts";
 import { connect, perSecond, STREAM, TOPIC } from "./server.ts";
@@ -33,7 +34,7 @@ const elapsedMs = performance.now() - started;
 await client.close();
 
 const digests = hashes.digests();
-console.log(`sent     ${FILE}`);
+console.log(`sent     ${basename(FILE)}`);
 console.log(`lines    ${hashes.count} of ${digests.size} keys into ${PARTITIONS} partitions`);
 console.log(
   `rate     ${perSecond(hashes.count, elapsedMs)} lines/s, ${perSecond(hashes.bytes, elapsedMs)} bytes/s`,

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import type { Client } from "./connection/client.ts";
 import { type CredentialOptions, findCredentials } from "./connection/credentials.ts";
@@ -74,6 +75,9 @@ export function createRun(world: World, debug: (options: GlobalOptions) => Debug
     };
 }
 
+/** Longer than this nobody waits for a good-bye: the server ends the session when the connection is gone. */
+const CLOSE_TIMEOUT_MS = 2_000;
+
 /** Two lines of a terminal: a message to send may be megabytes. */
 const ANNOUNCEMENT_MAX = 160;
 
@@ -112,8 +116,10 @@ function createSession(world: World, options: GlobalOptions, log: DebugLog) {
     },
     close: async () => {
       const client = await opening?.catch(() => undefined);
+      if (client === undefined) return;
       // What the command did is done and reported; a connection that cannot part politely changes nothing.
-      await client?.close().catch((error: unknown) => log.error(error));
+      const closing = client.close().catch((error: unknown) => log.error(error));
+      await Promise.race([closing, sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
     },
   };
 }

@@ -238,6 +238,19 @@ test("tail follows until Ctrl-C and then succeeds", async () => {
   assert.equal(client.closedCount, 1);
 });
 
+test("Ctrl-C ends a tail even while the server does not answer", async () => {
+  const client = new FakeClient();
+  client.pollMessages = () => new Promise(() => {});
+  let press = () => {};
+  const onListen = (given: () => void) => {
+    press = given;
+  };
+  const running = runFake([...TAIL, "--first"], { client: client.asClient(), onListen });
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  press();
+  assert.equal((await running).exitCode, 0);
+});
+
 test("tail of one partition from the first message ends after the count", async () => {
   const client = new FakeClient();
   client.append(0, ["other"]);

@@ -88,17 +88,26 @@ async function follow(
     left -= messages.length;
     await output.drained();
   };
+  const interrupted = new Promise<readonly ShownMessage[]>((resolve) => {
+    signal.addEventListener("abort", () => resolve([]), { once: true });
+  });
   await printAll(past.messages);
   while (left > 0 && !signal.aborted) {
     let isIdle = true;
     for (const reader of past.readers) {
       if (left <= 0 || signal.aborted) break;
-      const messages = await reader.next();
+      const messages = await Promise.race([quietly(reader.next()), interrupted]);
       if (messages.length > 0) isIdle = false;
       await printAll(messages);
     }
     if (isIdle) await sleep(IDLE_PAUSE_MS, undefined, { signal }).catch(() => undefined);
   }
+}
+
+/** A read that Ctrl-C overtook may fail later, when nobody waits for it any more. */
+function quietly<T>(reading: Promise<T>): Promise<T> {
+  reading.catch(() => {});
+  return reading;
 }
 
 function printerOf(output: Output): (message: ShownMessage) => void {
