@@ -112,6 +112,7 @@ export class ReadJob implements ReadResult {
     scratch.release();
     const frames = this.#kernel.memory.bytes.subarray(run.start, run.end);
     this.#keep(batch, [header, frames], { firstOffset: batch.baseOffset + index, count });
+    if (count < wanted) this.isFull = true;
     return "taken";
   }
 
