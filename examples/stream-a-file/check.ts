@@ -1,4 +1,5 @@
-// Reads the topic back and compares it with the file: every line, once, in order within its key. Exits 0 or 1.
+// Reads the topic back and compares it with the file: every line, once, in order within its key. Exits 0 or
+// 1.
 import { digestOfAll, KeyHashes } from "./key-hashes.ts";
 import { connect, perSecond, STREAM, TOPIC } from "./server.ts";
 import { keyOf, linesOfFile } from "./the-file.ts";

@@ -1,6 +1,8 @@
 import { createHash, type Hash } from "node:crypto";
 
-/** One running hash for each key, so that equal digests mean: same lines, in the same order within each key. */
+/**
+ * One running hash for each key, so that equal digests mean: same lines, in the same order within each key.
+ */
 export class KeyHashes {
   readonly #hashes = new Map<string, Hash>();
   /** Lines taken. */

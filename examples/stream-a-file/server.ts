@@ -6,8 +6,8 @@ export const STREAM = "files";
 export const TOPIC = "ip-ranges";
 
 /**
- * Logs in at `MILLRACE_ADDRESS` (127.0.0.1:8090) as `MILLRACE_USERNAME` with `MILLRACE_PASSWORD` (iggy and iggy, what
- * `npm start` sets up).
+ * Logs in at `MILLRACE_ADDRESS` (127.0.0.1:8090) as `MILLRACE_USERNAME` with `MILLRACE_PASSWORD` (iggy and
+ * iggy, what `npm start` sets up).
  */
 export function connect(): Promise<MillraceClient> {
   const { MILLRACE_ADDRESS, MILLRACE_USERNAME, MILLRACE_PASSWORD } = process.env;

@@ -48,7 +48,10 @@ export interface Outcome {
   exitCode: ExitCode;
 }
 
-/** The `Run` of one program: handlers run in `world`, their failures are printed, their exit code lands in `outcome`. */
+/**
+ * The `Run` of one program: handlers run in `world`, their failures are printed, their exit code lands in
+ * `outcome`.
+ */
 export function createRun(world: World, debug: (options: GlobalOptions) => DebugLog, outcome: Outcome): Run {
   return <Values extends unknown[]>(handler: Handler<Values>) =>
     async (...values: [...Values, Command]) => {
@@ -81,7 +84,9 @@ const CLOSE_TIMEOUT_MS = 2_000;
 /** Two lines of a terminal: a message to send may be megabytes. */
 const ANNOUNCEMENT_MAX = 160;
 
-/** Says what is about to happen, on stderr so that stdout stays parseable, and only where a person looks on. */
+/**
+ * Says what is about to happen, on stderr so that stdout stays parseable, and only where a person looks on.
+ */
 function announce(command: Command, options: GlobalOptions, output: Output, log: DebugLog): void {
   const text = printable(`Executing ${[...pathOf(command), ...command.args].join(" ")}`).slice(
     0,

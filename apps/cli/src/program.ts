@@ -66,8 +66,8 @@ const COMMANDS = [
 ];
 
 /**
- * Commands of compatible scripts that this release does not have. They are not in the tree; whoever calls one is told
- * that it is not a typing mistake.
+ * Commands of compatible scripts that this release does not have. They are not in the tree; whoever calls one
+ * is told that it is not a typing mistake.
  */
 const NOT_IN_THIS_RELEASE = new Set([
   "consumer-group",

@@ -12,8 +12,8 @@ const KILLED_BY_SIGNAL = 128;
 const SIGNAL_NUMBERS = { SIGINT: 2, SIGTERM: 15 } as const;
 
 /**
- * Runs `millrace-server` with our standard streams and answers its exit code. SIGINT and SIGTERM are handed on, so that
- * the server stops in order before this command ends.
+ * Runs `millrace-server` with our standard streams and answers its exit code. SIGINT and SIGTERM are handed
+ * on, so that the server stops in order before this command ends.
  * @throws CodedError InvalidConfiguration when no server is installed beside this command
  */
 export async function runServer(serverArguments: readonly string[]): Promise<ExitCode> {

@@ -27,7 +27,10 @@ export function listLeaf(parent: Command, names: Names): Command {
   );
 }
 
-/** Adds a group of commands. Without a command of the group it shows its help and fails as a wrong command line. */
+/**
+ * Adds a group of commands. Without a command of the group it shows its help and fails as a wrong command
+ * line.
+ */
 export function group(parent: Command, names: Names, commands: readonly AddCommand[], run: Run): void {
   const command = parent.command(names.name).description(names.summary);
   if (names.alias !== undefined) command.alias(names.alias);

@@ -11,8 +11,8 @@ import { addressText, type ConnectionOptions } from "./settings.ts";
 const TIMEOUT_MS = 5_000;
 
 /**
- * Opens a connection that only pings. It never logs in: `ping` is the one command a server answers to anybody, and the
- * client of the SDK always has a session.
+ * Opens a connection that only pings. It never logs in: `ping` is the one command a server answers to
+ * anybody, and the client of the SDK always has a session.
  * @throws CodedError of the transport when the server cannot be reached
  */
 export async function openPinger(options: ConnectionOptions): Promise<Pinger> {

@@ -5,7 +5,10 @@ import { LineTooLongError } from "../formats/lines.ts";
 import { nextStep, type Target } from "./next-step.ts";
 import { MissingCredentialsError, UsageError } from "./usage-error.ts";
 
-/** What went wrong, ready to be printed: the exit code, a sentence, the code of the error, and what to do next. */
+/**
+ * What went wrong, ready to be printed: the exit code, a sentence, the code of the error, and what to do
+ * next.
+ */
 export interface Failure {
   readonly exitCode: ExitCode;
   readonly message: string;

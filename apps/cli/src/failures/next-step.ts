@@ -11,9 +11,11 @@ export interface Target {
 type Advice = string | ((target: Target) => string);
 
 const START_SERVER =
-  "Is the server running? Start one with: millrace server. Name another with --tcp-server-address HOST:PORT before the command.";
+  "Is the server running? Start one with: millrace server. " +
+  "Name another with --tcp-server-address HOST:PORT before the command.";
 const CHECK_LOGIN =
-  "Check the user name and password: -u NAME -p PASSWORD before the command, or MILLRACE_USERNAME and MILLRACE_PASSWORD.";
+  "Check the user name and password: -u NAME -p PASSWORD before the command, " +
+  "or MILLRACE_USERNAME and MILLRACE_PASSWORD.";
 const TRY_AGAIN = "The server is starting or busy; try again in a moment.";
 const CHECK_OUTCOME = "The server may have done it: look before you repeat the command.";
 
@@ -21,7 +23,7 @@ const listStreams = "List the streams with: millrace stream list";
 const listTopics = ({ stream }: Target) =>
   `List the topics with: millrace topic list ${word(stream, "STREAM")}`;
 const showTopic = ({ stream, topic }: Target) =>
-  `Show the topic and its partitions with: millrace topic get ${word(stream, "STREAM")} ${word(topic, "TOPIC")}`;
+  `Show the topic's partitions with: millrace topic get ${word(stream, "STREAM")} ${word(topic, "TOPIC")}`;
 
 /** What to do after each error code that a person can do something about. */
 const ADVICE: ReadonlyMap<number, Advice> = new Map<number, Advice>([

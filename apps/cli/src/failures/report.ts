@@ -3,7 +3,9 @@ import { printable } from "../output/printable.ts";
 import type { OutputMode } from "../output/render.ts";
 import type { Failure } from "./failure.ts";
 
-/** Text of a failure for stderr, in the form that suits the output mode: an object in JSON, lines otherwise. */
+/**
+ * Text of a failure for stderr, in the form that suits the output mode: an object in JSON, lines otherwise.
+ */
 export function reportText(failure: Failure, mode: OutputMode): string {
   return mode === "json" ? `${writeJson({ error: asJson(failure) })}\n` : asLines(failure);
 }

@@ -2,7 +2,9 @@ import { InvalidArgumentError } from "commander";
 
 const MICROS_PER_SECOND = 1_000_000n;
 
-/** Unit names of humantime texts and their length in nanoseconds (a month is 30.44 days, a year 365.25 days). */
+/**
+ * Unit names of humantime texts and their length in nanoseconds (a month is 30.44 days, a year 365.25 days).
+ */
 const UNIT_NANOS: readonly (readonly [names: string, nanos: bigint])[] = [
   ["nanos nsec ns", 1n],
   ["usec us µs", 1_000n],

@@ -6,8 +6,8 @@ const NEVER_WORDS = new Set(["unlimited", "none", "never_expire"]);
 /**
  * Message expiry in microseconds from the words of the command line, which are summed.
  *
- * Never is 2^64-1. Nothing, or `server_default`, leaves the choice to the server on create and changes nothing on
- * update: both answer undefined, so that the server-default number never replaces a stored value.
+ * Never is 2^64-1. Nothing, or `server_default`, leaves the choice to the server on create and changes
+ * nothing on update: both answer undefined, so that the server-default number never replaces a stored value.
  * @throws InvalidArgumentError when the words are not a duration
  */
 export function parseExpiry(words: readonly string[]): bigint | undefined {

@@ -36,8 +36,8 @@ const PART_BYTES_MAX = 255;
  * Adds the headers of one `key:kind:value[,key:kind:value]` to those given before it.
  *
  * Only the first two colons of a header split it, so values may hold colons; a comma always ends a header.
- * @throws InvalidArgumentError for an unknown kind, a value that is not of its kind, an empty or over-long part,
- *         and a key given twice
+ * @throws InvalidArgumentError for an unknown kind, a value that is not of its kind, an empty or over-long
+ *         part, and a key given twice
  */
 export function collectHeaders(text: string, earlier: readonly HeaderText[] = []): readonly HeaderText[] {
   const all = [...earlier, ...text.split(",").map(parseHeader)];

@@ -21,8 +21,8 @@ export class LineTooLongError extends Error {
 /**
  * Cuts a stream of bytes into lines without their line ends (`\n` or `\r\n`); the last may lack one.
  *
- * Yields one array of lines for each chunk of the stream, so that a long file costs one await a chunk and not one a
- * line. Lines are copies or views of chunks that nobody writes any more. Empty lines are kept.
+ * Yields one array of lines for each chunk of the stream, so that a long file costs one await a chunk and not
+ * one a line. Lines are copies or views of chunks that nobody writes any more. Empty lines are kept.
  * @throws LineTooLongError past 64,000,000 bytes
  */
 export async function* linesOf(source: AsyncIterable<Uint8Array | string>): AsyncGenerator<Uint8Array[]> {

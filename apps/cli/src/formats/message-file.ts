@@ -14,7 +14,9 @@ const AT = {
   payloadLength: 52,
 } as const;
 
-/** A message as a file holds it. Times are micros; `userHeaders` is the block of typed fields as on the wire. */
+/**
+ * A message as a file holds it. Times are micros; `userHeaders` is the block of typed fields as on the wire.
+ */
 export interface FileMessage {
   readonly checksum: bigint;
   readonly id: bigint;
@@ -28,8 +30,8 @@ export interface FileMessage {
 /**
  * Bytes of a message for `--output-file`: the SDKs' 64-byte header, the payload, the user headers.
  *
- * Shape of the header: checksum u64, id u128, offset u64, timestamp u64, origin timestamp u64, user headers length
- * u32, payload length u32, eight zero bytes.
+ * Shape of the header: checksum u64, id u128, offset u64, timestamp u64, origin timestamp u64, user headers
+ * length u32, payload length u32, eight zero bytes.
  */
 export function encodeFileMessage(message: FileMessage): Uint8Array {
   const { payload, userHeaders } = message;
@@ -82,7 +84,7 @@ function decodeAt(bytes: Uint8Array, view: DataView, position: number): FileMess
 
 function endsInside(position: number): UsageError {
   return new UsageError(
-    `The input file ends inside the message at byte ${position}. It must hold messages as --output-file writes them; ` +
-      "for lines of text use --lines.",
+    `The input file ends inside the message at byte ${position}. It must hold messages as --output-file ` +
+      "writes them; for lines of text use --lines.",
   );
 }

@@ -18,7 +18,8 @@ const UNIT_BYTES: Readonly<Record<string, bigint>> = {
 /**
  * Bytes of a size such as `15GB`, `128 MiB` or `4096`.
  *
- * `unlimited` is 2^64-1; `server_default` answers undefined: the server chooses on create, nothing changes on update.
+ * `unlimited` is 2^64-1; `server_default` answers undefined: the server chooses on create, nothing changes on
+ * update.
  * @throws InvalidArgumentError for an unknown unit or more than 2^64-1 bytes
  */
 export function parseSize(text: string): bigint | undefined {

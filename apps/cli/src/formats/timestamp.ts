@@ -2,7 +2,8 @@ import { InvalidArgumentError } from "commander";
 import { parseU64 } from "./whole-number.ts";
 
 /**
- * Microseconds since 1970 from digits (microseconds already) or from an ISO date such as `2026-09-21T10:00:00Z`.
+ * Microseconds since 1970 from digits (microseconds already) or from an ISO date such as
+ * `2026-09-21T10:00:00Z`.
  * @throws InvalidArgumentError when it is neither
  */
 export function parseTimestamp(text: string): bigint {
@@ -14,7 +15,9 @@ export function parseTimestamp(text: string): bigint {
   );
 }
 
-/** A time as people read it: date, time to the microsecond, UTC. A time beyond the calendar stays a number. */
+/**
+ * A time as people read it: date, time to the microsecond, UTC. A time beyond the calendar stays a number.
+ */
 export function timestampText(micros: bigint | number): string {
   const value = BigInt(micros);
   const date = new Date(Number(value / 1_000n));

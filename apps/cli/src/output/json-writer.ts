@@ -1,4 +1,7 @@
-/** What a command may answer as JSON. Counts are numbers; ids, offsets and other 64/128-bit values are bigints. */
+/**
+ * What a command may answer as JSON. Counts are numbers; ids, offsets and other 64/128-bit values are
+ * bigints.
+ */
 export type JsonValue =
   | string
   | number
@@ -14,7 +17,8 @@ const INDENT = "  ";
  * JSON text of `value`, with every bigint written as its exact decimal digits.
  *
  * `JSON.stringify` refuses bigints and would need them as strings; official tools write and expect numbers.
- * @param style `pretty` gives two spaces of indent, `line` gives one line without spaces, for streams of objects
+ * @param style `pretty` gives two spaces of indent, `line` gives one line without spaces, for streams of
+ *   objects
  */
 export function writeJson(value: JsonValue, style: "pretty" | "line" = "pretty"): string {
   return write(value, style === "pretty" ? "\n" : "");

@@ -13,7 +13,9 @@ export interface Output {
   show(result: Result): void;
   /** Prints a line that accompanies the answer (a ping, a summary); left out of JSON and TOML. */
   line(text: string): void;
-  /** Prints items as they come: JSON and list one a line, table in padded columns under one line of titles. */
+  /**
+   * Prints items as they come: JSON and list one a line, table in padded columns under one line of titles.
+   */
   rowStream<T>(fields: readonly Field<T>[], widths: readonly number[]): (item: T) => void;
   /** Prints a remark on stderr, which never mixes with the answer. */
   remark(text: string): void;

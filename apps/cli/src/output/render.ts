@@ -13,8 +13,8 @@ export type OutputMode = "table" | "list" | "json" | "toml";
 /**
  * Text of an answer in one of the output modes, ending with a newline.
  *
- * `table` draws boxes, `list` prints one line per row or property with its fields joined by `|`, `json` prints
- * one document with exact numbers.
+ * `table` draws boxes, `list` prints one line per row or property with its fields joined by `|`, `json`
+ * prints one document with exact numbers.
  */
 export function render(result: Result, mode: OutputMode, colors: Colors): string {
   if (mode === "json") return `${writeJson(result.json)}\n`;

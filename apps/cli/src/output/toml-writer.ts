@@ -1,7 +1,8 @@
 import type { JsonValue } from "./json-writer.ts";
 
 /**
- * TOML text of an object: its plain members first, then one `[[name]]` table per item of each list of objects.
+ * TOML text of an object: its plain members first, then one `[[name]]` table per item of each list of
+ * objects.
  *
  * Covers what `stats` answers: plain members, and lists of objects with plain members. Null members are left
  * out, since TOML has no null.

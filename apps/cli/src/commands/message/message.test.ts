@@ -144,7 +144,7 @@ test("the first error ends the reading of the source", async () => {
   client.producer = () => ({ send: refuse, close: async () => {} });
   const ran = await runFake(SEND, { client: client.asClient(), stdin: Readable.from(endless()) });
   assert.equal(ran.exitCode, 5);
-  assert.match(ran.stderr, /next: Show the topic and its partitions with: millrace topic get shop orders/);
+  assert.match(ran.stderr, /next: Show the topic's partitions with: millrace topic get shop orders/);
   assert.ok(pulled < 100, `${pulled} lines were read`);
 });
 

@@ -26,8 +26,8 @@ export function readersFromFirst(client: Client, place: Place, partitions: reado
 /**
  * The last messages of the topic over its partitions, oldest first, and readers that go on behind them.
  *
- * A partition is asked for its last `last` messages; of all of them the newest `last` by server time are kept, so the
- * answer is the same however the messages are spread.
+ * A partition is asked for its last `last` messages; of all of them the newest `last` by server time are
+ * kept, so the answer is the same however the messages are spread.
  */
 export async function readersFromLast(
   client: Client,

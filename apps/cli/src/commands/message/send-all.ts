@@ -19,7 +19,9 @@ export interface SendTotals {
   readonly partitions: ReadonlyMap<number, WrittenRange>;
 }
 
-/** Portions on their way at once: enough to fill the producer's batches, few enough to stop early at an error. */
+/**
+ * Portions on their way at once: enough to fill the producer's batches, few enough to stop early at an error.
+ */
 const PORTIONS_MAX = 16;
 
 /**

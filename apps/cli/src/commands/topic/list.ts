@@ -4,7 +4,10 @@ import { rows } from "../../output/result.ts";
 import { type AddCommand, listLeaf } from "../command.ts";
 import { TOPIC_FIELDS } from "./fields.ts";
 
-/** `millrace topic list STREAM`. The server answers a missing stream with no topics, so an empty list is looked into. */
+/**
+ * `millrace topic list STREAM`. The server answers a missing stream with no topics, so an empty list is
+ * looked into.
+ */
 export const addTopicList: AddCommand = (parent, run) => {
   listLeaf(parent, { name: "list", alias: "l", summary: "list the topics of a stream" })
     .argument("<stream>", "id or name", parseIdOrName)

@@ -45,7 +45,8 @@ const PROPERTY_BY_KEY: Readonly<Record<string, keyof TopicOptions>> = {
 };
 
 /**
- * The options to send. What was not typed is not sent, so that the server decides on create and keeps on update.
+ * The options to send. What was not typed is not sent, so that the server decides on create and keeps on
+ * update.
  * @throws UsageError for an option that is given in two ways
  */
 export function topicOptions(
