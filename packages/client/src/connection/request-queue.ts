@@ -24,6 +24,8 @@ export interface RequestQueueOptions {
   readonly requestTimeoutMs: number;
   /** The server refused a request for two seconds. True: the link is being given up for another node. */
   readonly onNotAccepted: () => boolean;
+  /** The last request was answered. */
+  readonly onIdle: () => void;
 }
 
 /**
@@ -190,6 +192,7 @@ export class RequestQueue {
     else if (outcome.code === 0) pending.call.done(undefined, outcome.payload);
     else pending.call.done(errorOfCode(outcome.code), NO_BYTES);
     this.pump();
+    if (this.length === 0) this.#options.onIdle();
   }
 
   #mustRepeat(pending: PendingCall, code: number): boolean {

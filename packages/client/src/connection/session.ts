@@ -68,6 +68,7 @@ export class Session {
       inFlightMax: options.inFlightMax,
       requestTimeoutMs: options.requestTimeoutMs,
       onNotAccepted: () => this.#leaveRefusingNode(),
+      onIdle: () => this.#noteIdle(),
     });
   }
 

@@ -77,14 +77,14 @@ export class BatchSender {
       const request = this.#waiting[0];
       if (request === undefined) return;
       const length = batchLengthOfPrepared(request.messages);
-      const tooLong = this.#lengthError(length);
-      const lease = tooLong === undefined ? this.#pool().allocate(length) : undefined;
-      if (tooLong === undefined && lease === undefined) {
+      const refusal = this.#session.endError ?? this.#lengthError(length);
+      const lease = refusal === undefined ? this.#pool().allocate(length) : undefined;
+      if (refusal === undefined && lease === undefined) {
         this.#pool().onAvailable(() => this.#drain());
         return;
       }
       this.#waiting.shift();
-      if (lease === undefined) request.done(tooLong, []);
+      if (lease === undefined) request.done(refusal, []);
       else this.#write(request, lease);
     }
   }
