@@ -1,0 +1,153 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Violation } from "../oracle/violation.ts";
+
+/** A start reads what the last crash left; one that needs longer hangs. */
+const START_MAX_MS = 30_000;
+/** A stop flushes and closes. */
+const STOP_MAX_MS = 20_000;
+const LOG_LINES_SHOWN = 20;
+
+/** Where a server runs. */
+export interface ServerPlace {
+  /** Path of the server's entry. */
+  readonly entry: string;
+  /** Folder of the run: `data` and `server.log` are in it. */
+  readonly folder: string;
+  readonly port: number;
+}
+
+/** One server on one data directory and one port, started, killed and started again. Only its own pid is signalled. */
+export class ServerProcess {
+  readonly #place: ServerPlace;
+  readonly #logPath: string;
+  #child: ChildProcess | undefined;
+  #isStopWanted = false;
+  /** Called when the server ends without having been told to. */
+  onUnwantedExit: (violation: Violation) => void = () => {};
+
+  constructor(place: ServerPlace) {
+    this.#place = place;
+    this.#logPath = join(place.folder, "server.log");
+  }
+
+  /** `host:port`. */
+  get address(): string {
+    return `127.0.0.1:${this.#place.port}`;
+  }
+
+  /** True from the moment the server was told to end, or before it was started. */
+  get isStopWanted(): boolean {
+    return this.#isStopWanted;
+  }
+
+  /** Starts the server and waits for its banner. Returns milliseconds. Throws Violation server. */
+  async start(): Promise<number> {
+    const startedMs = performance.now();
+    const child = this.#spawn();
+    const outcome = await Promise.race([
+      bannerOf(child),
+      exitOf(child),
+      sleep(START_MAX_MS, `was not ready after ${START_MAX_MS} ms`, { ref: false }),
+    ]);
+    if (outcome !== "ready") throw this.#violation(`the server did not start: it ${outcome}`);
+    return performance.now() - startedMs;
+  }
+
+  /** Starts the server and kills it after `delayMs`, wherever it is then. True when it was ready before that. */
+  async startAndKill(delayMs: number): Promise<boolean> {
+    const child = this.#spawn();
+    let isReady = false;
+    void bannerOf(child).then(() => {
+      isReady = true;
+    });
+    await sleep(delayMs);
+    await this.kill();
+    return isReady;
+  }
+
+  /** `kill -9`; resolves when the process is gone. */
+  kill(): Promise<string> {
+    return this.#end("SIGKILL");
+  }
+
+  /** SIGTERM. Throws Violation server unless the server ends in time with exit code 0. */
+  async stop(): Promise<void> {
+    const outcome = await this.#end("SIGTERM");
+    if (outcome !== "ended with exit code 0")
+      throw this.#violation(`the server was told to stop and ${outcome}`);
+  }
+
+  /** Kills without waiting, for the end of this process. */
+  killNow(): void {
+    this.#isStopWanted = true;
+    if (this.#child?.exitCode === null && this.#child.signalCode === null) this.#child.kill("SIGKILL");
+  }
+
+  #spawn(): ChildProcess {
+    this.#isStopWanted = false;
+    const { entry, folder } = this.#place;
+    const log = openSync(this.#logPath, "a");
+    const child = spawn(process.execPath, [entry, "--with-default-root-credentials"], {
+      cwd: folder,
+      stdio: ["ignore", "pipe", log],
+      env: {
+        ...ownEnvironment(),
+        MILLRACE_TCP_ADDRESS: this.address,
+        MILLRACE_PATH: join(folder, "data"),
+      },
+    });
+    this.#child = child;
+    child.stdout?.on("data", (chunk: Buffer) => writeSync(log, chunk));
+    child.once("close", () => closeSync(log));
+    child.once("exit", (code, signal) => {
+      if (this.#isStopWanted || this.#child !== child) return;
+      this.onUnwantedExit(
+        this.#violation(`the server ended by itself with ${signal ?? `exit code ${code}`}`),
+      );
+    });
+    return child;
+  }
+
+  async #end(signal: "SIGKILL" | "SIGTERM"): Promise<string> {
+    const child = this.#child;
+    if (child === undefined) return "was never started";
+    this.#isStopWanted = true;
+    const exit = exitOf(child);
+    child.kill(signal);
+    const late = sleep(STOP_MAX_MS, `still ran ${STOP_MAX_MS} ms after ${signal}`, { ref: false });
+    return Promise.race([exit, late]);
+  }
+
+  #violation(what: string): Violation {
+    const lines = readFileSync(this.#logPath, "utf8").trimEnd().split("\n").slice(-LOG_LINES_SHOWN);
+    return new Violation("server", `${what}\n  ${lines.join("\n  ")}`);
+  }
+}
+
+/** The environment without settings that a person has for a server of their own. */
+function ownEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(MILLRACE|IGGY)_/.test(name)));
+}
+
+function bannerOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    let text = "";
+    child.stdout?.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+      if (/^\s*tcp\s+127\.0\.0\.1:\d+/m.test(text)) resolve("ready");
+    });
+  });
+}
+
+function exitOf(child: ChildProcess): Promise<string> {
+  if (child.exitCode !== null) return Promise.resolve(`ended with exit code ${child.exitCode}`);
+  if (child.signalCode !== null) return Promise.resolve(`ended by ${child.signalCode}`);
+  return new Promise((resolve) => {
+    child.once("exit", (code, signal) => {
+      resolve(signal === null ? `ended with exit code ${code}` : `ended by ${signal}`);
+    });
+  });
+}
