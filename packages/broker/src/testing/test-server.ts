@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { BlockPool, createChecksumKernel } from "@millrace/framing";
-import { createSimPlatform, type SimDisk, type SimPlatform } from "@millrace/platform/sim";
+import { createSimPlatform, type SimClock, type SimDisk, type SimPlatform } from "@millrace/platform/sim";
 import type { ClusterMetadata } from "@millrace/protocol";
 import { createMemoryTransport, type MemoryTransport } from "@millrace/transports/memory";
 import { type Broker, createBroker } from "../broker.ts";
@@ -8,6 +8,9 @@ import { BROKER_DEFAULTS, type BrokerConfig } from "../broker-config.ts";
 import { TestClient } from "./test-client.ts";
 
 const MIB = 1024 * 1024;
+
+/** Simulated milliseconds after which a test has waited long enough. */
+const DRIVE_MAX_MS = 60_000;
 
 const ROSTER: ClusterMetadata = {
   name: "single-node",
@@ -28,6 +31,8 @@ const ROSTER: ClusterMetadata = {
 /** What a test may choose. */
 export interface TestServerOptions {
   readonly disk?: SimDisk;
+  /** The clock a disk with latency was made with. */
+  readonly clock?: SimClock;
   readonly config?: Partial<BrokerConfig>;
   readonly seed?: number;
   readonly poolLength?: number;
@@ -57,6 +62,7 @@ export class TestServer {
     const platform = createSimPlatform({
       seed: options.seed ?? 1,
       ...(options.disk === undefined ? {} : { disk: options.disk }),
+      ...(options.clock === undefined ? {} : { clock: options.clock }),
       ...(options.diskLatencyMaxMs === undefined ? {} : { diskLatencyMaxMs: options.diskLatencyMaxMs }),
     });
     const kernel = createChecksumKernel({ memoryLength: options.poolLength ?? 24 * MIB });
@@ -110,6 +116,9 @@ async function drive<T>(platform: SimPlatform, promise: Promise<T>): Promise<T> 
     isSettled = true;
   };
   promise.then(settle, settle);
-  while (!isSettled) await platform.clock.run(1);
+  for (let ms = 0; !isSettled; ms++) {
+    assert.ok(ms < DRIVE_MAX_MS, "what a test waits for happens within a minute of simulated time");
+    await platform.clock.run(1);
+  }
   return promise;
 }
