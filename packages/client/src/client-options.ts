@@ -35,8 +35,8 @@ export interface ClientOptions {
   /** Requests on the wire at once; the others wait. Default 16. */
   readonly inFlightMax?: number;
   /**
-   * Whether a send whose connection died before the answer is sent again with the same identity. Default true: at
-   * least once, in order. With false such a send fails with `OutcomeUnknown`.
+   * Whether a send whose connection died before the answer is sent again with the same identity. Default
+   * true: at least once, in order. With false such a send fails with `OutcomeUnknown`.
    */
   readonly retrySends?: boolean;
   /** Sets TCP_NODELAY. Default true: the client batches by itself. */
@@ -81,8 +81,8 @@ const RECONNECT_DEFAULTS: Required<ReconnectOptions> = {
 const SEND_MEMORY_LENGTH = 67_108_864;
 
 /**
- * Most requests one connection carries at once. Half the 128 numbers a server remembers per partition, so that what a
- * lost connection left unanswered is still known when it comes again.
+ * Most requests one connection carries at once. Half the 128 numbers a server remembers per partition, so
+ * that what a lost connection left unanswered is still known when it comes again.
  */
 const IN_FLIGHT_LIMIT = 64;
 

@@ -22,17 +22,18 @@ export interface Scope {
 }
 
 /**
- * What the client asks of its surroundings. `default-platform.ts` answers for Node; tests and other runtimes bring
- * their own.
+ * What the client asks of its surroundings. `default-platform.ts` answers for Node; tests and other
+ * runtimes bring their own.
  *
- * Timers of `clock` keep the process alive, for somebody awaits what they bring: a reconnect, a linger, a poll.
+ * Timers of `clock` keep the process alive, for somebody awaits what they bring: a reconnect, a linger, a
+ * poll.
  */
 export interface ClientPlatform {
   readonly clock: Clock;
   readonly random: Random;
   /**
-   * Opens one connection. Rejects with a `CodedError` that names `host:port`. Its leases are heap leases: their bytes
-   * stay good as long as somebody refers to them, for polled messages are views of them.
+   * Opens one connection. Rejects with a `CodedError` that names `host:port`. Its leases are heap leases:
+   * their bytes stay good as long as somebody refers to them, for polled messages are views of them.
    */
   connect(request: ConnectRequest): Promise<Connection>;
   /** Tells observers outside the program's own code, on Node through `diagnostics_channel`. Never throws. */

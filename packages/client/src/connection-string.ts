@@ -35,7 +35,10 @@ function refuseTls(key: string): never {
   );
 }
 
-/** What each option of a connection string changes. An option of Iggy's that changes nothing here is accepted. */
+/**
+ * What each option of a connection string changes. An option of Iggy's that changes nothing here is
+ * accepted.
+ */
 const SETTERS: Readonly<Record<string, (draft: Draft, value: string) => void>> = {
   tls: (_, value) => void (value === "true" && refuseTls("tls")),
   tls_domain: () => refuseTls("tls_domain"),
@@ -82,9 +85,9 @@ function applyCredentials(draft: Draft, text: string): void {
 /**
  * Reads `iggy://user:password@host:port?key=value` (also `iggy+tcp://`, `millrace://`, `millrace+tcp://`).
  *
- * A credential part without a colon is a personal access token. The port is required, nothing is percent-decoded, an
- * IPv6 literal and an unknown option are refused, and of a repeated option the last counts. Durations read `5s`.
- * No message of an error repeats the string, for it holds a password.
+ * A credential part without a colon is a personal access token. The port is required, nothing is
+ * percent-decoded, an IPv6 literal and an unknown option are refused, and of a repeated option the last
+ * counts. Durations read `5s`. No message of an error repeats the string, for it holds a password.
  *
  * @throws CodedError InvalidConnectionString, or FeatureUnavailable for another transport and for TLS
  */

@@ -18,7 +18,10 @@ import { PartitionRouter } from "./producer/partition-router.ts";
 import { Producer, type ProducerOptions } from "./producer/producer.ts";
 import { formatServerAddress } from "./server-address.ts";
 
-/** Messages to send as one batch. A message's own key counts for nothing here: `partitioning` places the batch. */
+/**
+ * Messages to send as one batch. A message's own key counts for nothing here: `partitioning` places the
+ * batch.
+ */
 export interface SendRequest {
   readonly stream: Name;
   readonly topic: Name;
@@ -40,10 +43,12 @@ function confirmationOf(confirmation: Confirmation): SendConfirmation {
 }
 
 /**
- * A client of a Millrace or Apache Iggy 0.9.0 server: one logged-in connection that is made again when it is lost.
+ * A client of a Millrace or Apache Iggy 0.9.0 server: one logged-in connection that is made again when it
+ * is lost.
  *
- * Calls may run at once; they share the connection and are pipelined. A call waits for a lost connection up to
- * `requestTimeoutMs`. Reads and catalog changes are repeated over a reconnect, sends too unless `retrySends` is false.
+ * Calls may run at once; they share the connection and are pipelined. A call waits for a lost connection up
+ * to `requestTimeoutMs`. Reads and catalog changes are repeated over a reconnect, sends too unless
+ * `retrySends` is false.
  */
 export class MillraceClient extends OffsetCalls {
   readonly #platform: ClientPlatform;
@@ -58,11 +63,11 @@ export class MillraceClient extends OffsetCalls {
   }
 
   /**
-   * Connects and logs in, with options or a connection string such as `iggy://iggy:iggy@127.0.0.1:8090`; `more` adds
-   * to the string. Fails at once when no address answers.
+   * Connects and logs in, with options or a connection string such as `iggy://iggy:iggy@127.0.0.1:8090`;
+   * `more` adds to the string. Fails at once when no address answers.
    *
-   * @throws CodedError CannotEstablishConnection that names `host:port`, InvalidCredentials, InvalidConnectionString,
-   *         IncompatibleProtocolVersion, Aborted
+   * @throws CodedError CannotEstablishConnection that names `host:port`, InvalidCredentials,
+   *         InvalidConnectionString, IncompatibleProtocolVersion, Aborted
    */
   static async connect(
     target: ClientOptions | string,
@@ -105,8 +110,8 @@ export class MillraceClient extends OffsetCalls {
   }
 
   /**
-   * Sends messages as one batch and resolves when they are written. No confirmation with no error means: the server had
-   * written this batch before the connection was lost, and no longer says where.
+   * Sends messages as one batch and resolves when they are written. No confirmation with no error means:
+   * the server had written this batch before the connection was lost, and no longer says where.
    *
    * @throws CodedError of the client's checks, ResourceNotFound when stream, topic or partition do not exist
    */
@@ -161,8 +166,8 @@ export class MillraceClient extends OffsetCalls {
   }
 
   /**
-   * Closes producers (their messages are sent first) and consumers (their offsets are stored first), lets calls finish,
-   * then closes the connection. Repeatable, and callable from inside a handler.
+   * Closes producers (their messages are sent first) and consumers (their offsets are stored first), lets
+   * calls finish, then closes the connection. Repeatable, and callable from inside a handler.
    *
    * @throws CodedError the first error of a producer or consumer
    */

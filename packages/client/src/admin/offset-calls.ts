@@ -57,7 +57,10 @@ export class OffsetCalls extends TopicCalls {
     });
   }
 
-  /** Stores the offset of the last message done with; moving back is allowed. Throws InvalidOffset beyond the end. */
+  /**
+   * Stores the offset of the last message done with; moving back is allowed. Throws InvalidOffset beyond
+   * the end.
+   */
   storeConsumerOffset(place: OffsetPlace & { readonly offset: bigint }): Promise<void> {
     const body = encodeStoreConsumerOffset({ ...offsetTarget(place), offset: place.offset, ack: "quorum" });
     return this.request({ command: "StoreConsumerOffset", body, decode: nothing });

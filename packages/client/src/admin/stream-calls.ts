@@ -15,7 +15,10 @@ import { type Stream, type StreamDetails, streamDetailsOf, streamOf } from "./ca
 import { type RawOptionValue, rawOptionField } from "./option-values.ts";
 import { SystemCalls } from "./system-calls.ts";
 
-/** How a call names a stream, topic or consumer: a number is an id, text is a name even when it holds only digits. */
+/**
+ * How a call names a stream, topic or consumer: a number is an id, text is a name even when it holds only
+ * digits.
+ */
 export type Name = number | string | Identifier;
 
 /** Raw options by key; servers of 0.9.0 know none for streams and answer UnsupportedOptionKey. */

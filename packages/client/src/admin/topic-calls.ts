@@ -37,7 +37,10 @@ function target(stream: Name, topic: Name): TopicTarget {
 
 /** Calls about topics, partitions and segments. */
 export class TopicCalls extends StreamCalls {
-  /** Creates a topic. Throws StreamIdNotFound, TopicNameAlreadyExists, UnsupportedOptionKey, InvalidOptionValue. */
+  /**
+   * Creates a topic. Throws StreamIdNotFound, TopicNameAlreadyExists, UnsupportedOptionKey,
+   * InvalidOptionValue.
+   */
   createTopic(stream: Name, topic: NewTopic): Promise<TopicDetails> {
     return this.request({
       command: "CreateTopic",
@@ -103,7 +106,10 @@ export class TopicCalls extends StreamCalls {
     return this.request({ command: "DeletePartitions", body, decode: nothing });
   }
 
-  /** Removes the oldest full segments of a partition, at most `segmentsCount`. Nothing to remove is no error. */
+  /**
+   * Removes the oldest full segments of a partition, at most `segmentsCount`. Nothing to remove is no
+   * error.
+   */
   deleteSegments(stream: Name, topic: Name, partitionId: number, segmentsCount: number): Promise<void> {
     const body = encodeDeleteSegments({ ...target(stream, topic), partitionId, segmentsCount });
     return this.request({ command: "DeleteSegments", body, decode: nothing });

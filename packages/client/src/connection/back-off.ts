@@ -1,8 +1,9 @@
 import type { ReconnectOptions } from "../client-options.ts";
 
 /**
- * Milliseconds to wait before attempt `attempt` (from 1): the interval grows by the factor up to the maximum, and
- * chance takes up to its share away, so that clients that were cut off together do not return together.
+ * Milliseconds to wait before attempt `attempt` (from 1): the interval grows by the factor up to the
+ * maximum, and chance takes up to its share away, so that clients that were cut off together do not return
+ * together.
  *
  * @param fraction  chance in [0, 1)
  */

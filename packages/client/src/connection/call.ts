@@ -10,8 +10,8 @@ import type { CodedError } from "@millrace/errors";
 export type CallKind = "read" | "metadata" | "partition";
 
 /**
- * Calls that share a lane stay in order: while one of them waits for its repetition, later ones wait behind it. A lane
- * may also bound how many of its calls are on the wire at once.
+ * Calls that share a lane stay in order: while one of them waits for its repetition, later ones wait behind
+ * it. A lane may also bound how many of its calls are on the wire at once.
  */
 export class Lane {
   readonly inFlightMax: number;
@@ -40,7 +40,10 @@ export interface Call {
   /** False: when the connection dies before the answer, fail with OutcomeUnknown instead of sending again. */
   readonly repeatAfterLoss: boolean;
   readonly lane?: Lane;
-  /** Called exactly once. The payload has no result section and is a view of the reply, good until `done` returns. */
+  /**
+   * Called exactly once. The payload has no result section and is a view of the reply, good until `done`
+   * returns.
+   */
   readonly done: (error: CodedError | undefined, payload: Uint8Array) => void;
 }
 

@@ -3,7 +3,10 @@ import type { CodedError } from "@millrace/errors";
 /** What a client tells about its connection; the diagnostics channel is `millrace:` and this name. */
 export type ClientEvent = "connected" | "disconnected" | "reconnecting";
 
-/** Facts that go with an event. `address` is `host:port`; `attempt` counts from 1; `delayMs` is the wait before it. */
+/**
+ * Facts that go with an event. `address` is `host:port`; `attempt` counts from 1; `delayMs` is the wait
+ * before it.
+ */
 export interface ClientEventFacts {
   readonly address: string;
   readonly attempt?: number;
@@ -15,8 +18,8 @@ export interface ClientEventFacts {
 export type ClientEventListener = (facts: ClientEventFacts) => void;
 
 /**
- * Listeners of one client. A listener that throws does not disturb the client: its error surfaces as an uncaught
- * exception of its own, after the current work.
+ * Listeners of one client. A listener that throws does not disturb the client: its error surfaces as an
+ * uncaught exception of its own, after the current work.
  */
 export class ClientEvents {
   readonly #listeners = new Map<ClientEvent, Set<ClientEventListener>>();

@@ -9,7 +9,10 @@ import { isSameServer, type ServerAddress } from "../server-address.ts";
 import type { Link } from "./link.ts";
 import { ask, sleep } from "./login.ts";
 
-/** How often a cluster without a known leader is asked again, and for how long; the values of official clients. */
+/**
+ * How often a cluster without a known leader is asked again, and for how long; the values of official
+ * clients.
+ */
 const ASK_AGAIN_MS = 250;
 const ASK_MAX_MS = 5000;
 
@@ -31,8 +34,8 @@ async function askRoster(link: Link): Promise<ClusterMetadata | undefined> {
 }
 
 /**
- * Asks a server after login where its cluster's leader is. One node, or an error in place of a roster: stay. Without
- * a healthy leader it asks again every 250 ms for 5 s, then stays.
+ * Asks a server after login where its cluster's leader is. One node, or an error in place of a roster:
+ * stay. Without a healthy leader it asks again every 250 ms for 5 s, then stays.
  */
 export async function findLeader(link: Link, clock: Clock, current: ServerAddress): Promise<LeaderFacts> {
   const giveUpMs = clock.monotonicMs() + ASK_MAX_MS;

@@ -20,7 +20,9 @@ export interface Transmission {
   readonly checksum: bigint;
   readonly body: readonly Uint8Array[];
   readonly bodyLength: number;
-  /** Called with the outcome unless the link was lost before; the payload is a view, good until it returns. */
+  /**
+   * Called with the outcome unless the link was lost before; the payload is a view, good until it returns.
+   */
   readonly onOutcome: (outcome: Outcome) => void;
   /** Called in place of `onOutcome` when the link is lost first, before the owner hears of it. */
   readonly onLost?: (error: CodedError) => void;
@@ -48,7 +50,8 @@ function versionText(packed: number): string {
 
 /**
  * One connection with its requests in flight. The server answers each in the order of arrival, so the oldest
- * unanswered request is the one a reply belongs to; number and operation must agree, else the link is given up.
+ * unanswered request is the one a reply belongs to; number and operation must agree, else the link is given
+ * up.
  */
 export class Link {
   readonly #connection: Connection;
@@ -95,7 +98,10 @@ export class Link {
     this.#session = session;
   }
 
-  /** Sends one request. The body is lent until the outcome, or until the link is lost. A lost link calls `onLost`. */
+  /**
+   * Sends one request. The body is lent until the outcome, or until the link is lost. A lost link calls
+   * `onLost`.
+   */
   transmit(transmission: Transmission): void {
     if (!this.isOpen) {
       const message = "The connection was lost before the request could leave.";

@@ -88,11 +88,11 @@ export async function withDeadline<T>(
 }
 
 /**
- * Registers the link's client id with the server and binds the session to the link. While the server answers that it
- * cannot commit now, the same login goes again every 50 ms, until the link is given up.
+ * Registers the link's client id with the server and binds the session to the link. While the server
+ * answers that it cannot commit now, the same login goes again every 50 ms, until the link is given up.
  *
- * @throws CodedError InvalidCredentials, InvalidPersonalAccessToken, IncompatibleProtocolVersion and what else the
- *         server answers
+ * @throws CodedError InvalidCredentials, InvalidPersonalAccessToken, IncompatibleProtocolVersion and what
+ *         else the server answers
  */
 export async function login(link: Link, clock: Clock, credentials: Credentials): Promise<LoginFacts> {
   const request = loginRequest(credentials);

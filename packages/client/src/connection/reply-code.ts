@@ -10,8 +10,8 @@ export interface Outcome {
 }
 
 /**
- * Reads the two places of a reply that can carry a code: the header's status first, then the result section, which
- * the operation of the reply (not of the request) decides about.
+ * Reads the two places of a reply that can carry a code: the header's status first, then the result
+ * section, which the operation of the reply (not of the request) decides about.
  *
  * @throws CodedError InvalidCommand when the body is shorter than the section it announces
  */

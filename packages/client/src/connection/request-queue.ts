@@ -5,15 +5,19 @@ import { type Call, Lane, NO_BYTES, type PendingCall } from "./call.ts";
 import type { Link, Transmission } from "./link.ts";
 import { errorOfCode, type Outcome } from "./reply-code.ts";
 
-/** Wait before a request that was answered "not committed" or "not accepted" is sent again; official clients' value. */
+/**
+ * Wait before a request that was answered "not committed" or "not accepted" is sent again; official
+ * clients' value.
+ */
 const REPEAT_DELAY_MS = 50;
 
 /** How long "not accepted" is believed to pass by itself; afterwards another node may know more. */
 const NOT_ACCEPTED_MS = 2000;
 
 /**
- * A server remembers the last 128 numbers of a client per partition and takes an older one for done. No new number is
- * given out while one this far behind is still unanswered, so that a repetition is never mistaken.
+ * A server remembers the last 128 numbers of a client per partition and takes an older one for done. No new
+ * number is given out while one this far behind is still unanswered, so that a repetition is never
+ * mistaken.
  */
 const NUMBER_SPREAD_MAX = 100;
 
@@ -29,9 +33,9 @@ export interface RequestQueueOptions {
 }
 
 /**
- * Requests from the moment they are asked for until they are answered: those that wait for a place on the wire, those
- * in flight, and those that wait for their repetition. Survives links: what a lost link left unanswered goes back to
- * the front in its old order, under its old number.
+ * Requests from the moment they are asked for until they are answered: those that wait for a place on the
+ * wire, those in flight, and those that wait for their repetition. Survives links: what a lost link left
+ * unanswered goes back to the front in its old order, under its old number.
  */
 export class RequestQueue {
   readonly #options: RequestQueueOptions;
@@ -41,7 +45,10 @@ export class RequestQueue {
   #link: Link | undefined;
   #repeatTimer: Timer | undefined;
   #nextNumber = 1;
-  /** The catalog's operations go one by one: a server answers 57 or 58 to a second one, and 59 to a late first one. */
+  /**
+   * The catalog's operations go one by one: a server answers 57 or 58 to a second one, and 59 to a late
+   * first one.
+   */
   readonly #metadataLane = new Lane(1);
 
   constructor(options: RequestQueueOptions) {
@@ -89,7 +96,8 @@ export class RequestQueue {
       this.#leaveWire(transmission, pending);
       (pending.call.repeatAfterLoss ? returning : failing).push(pending);
     }
-    // Numbers grow in the order of the first transmission; reads have none of their own and sort stably among them.
+    // Numbers grow in the order of the first transmission; reads have none of their own and sort stably
+    // among them.
     this.#waiting = [...returning.sort((a, b) => a.number - b.number), ...this.#waiting];
     for (const pending of failing) pending.call.done(outcomeUnknown(error), NO_BYTES);
   }
@@ -103,8 +111,8 @@ export class RequestQueue {
   }
 
   /**
-   * Fails what waited too long. True when one of them is in flight: then the link no longer answers and its owner
-   * must give it up.
+   * Fails what waited too long. True when one of them is in flight: then the link no longer answers and its
+   * owner must give it up.
    */
   expire(): boolean {
     const nowMs = this.#options.clock.monotonicMs();

@@ -28,7 +28,8 @@ function kindOf(command: CommandName): CallKind {
 /**
  * Sends one command by its name and resolves with what the server answered.
  *
- * @throws CodedError the server's code, InvalidCommand for a reply that does not decode, and the codes of a session
+ * @throws CodedError the server's code, InvalidCommand for a reply that does not decode, and the codes of a
+ *         session
  */
 export function requestCommand<T>(session: Session, request: CommandRequest<T>): Promise<T> {
   const body = request.body ?? NO_BYTES;

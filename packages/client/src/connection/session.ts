@@ -13,7 +13,9 @@ import { Link, type Transmission } from "./link.ts";
 import { type LoginFacts, login, withDeadline } from "./login.ts";
 import { RequestQueue } from "./request-queue.ts";
 
-/** Most moves from node to node in a row before the client stays where it is; the value of official clients. */
+/**
+ * Most moves from node to node in a row before the client stays where it is; the value of official clients.
+ */
 const REDIRECTS_MAX = 3;
 
 /** Longest time between two looks at deadlines and heartbeat. */
@@ -36,8 +38,9 @@ const PASSING: ReadonlySet<number> = new Set<number>([
 type State = "connecting" | "ready" | "reconnecting" | "ended";
 
 /**
- * A registered client across connections: one random client id for life, one running request counter, and the work of
- * keeping a logged-in link under the request queue. Nothing it does on its own ever becomes an unhandled rejection.
+ * A registered client across connections: one random client id for life, one running request counter, and
+ * the work of keeping a logged-in link under the request queue. Nothing it does on its own ever becomes an
+ * unhandled rejection.
  */
 export class Session {
   readonly events: ClientEvents;
@@ -73,9 +76,11 @@ export class Session {
   }
 
   /**
-   * Connects and logs in. Fails at once, without back-off, when no address answers: a wrong address shows itself.
+   * Connects and logs in. Fails at once, without back-off, when no address answers: a wrong address shows
+   * itself.
    *
-   * @throws CodedError CannotEstablishConnection that names `host:port`, InvalidCredentials, Aborted and others
+   * @throws CodedError CannotEstablishConnection that names `host:port`, InvalidCredentials, Aborted and
+   *         others
    */
   static async open(options: ResolvedOptions, platform: ClientPlatform): Promise<Session> {
     if (options.signal?.aborted === true) throw abortedError();

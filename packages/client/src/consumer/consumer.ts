@@ -24,8 +24,9 @@ export interface ConsumerOptions {
   /** First wait when no partition had anything; it doubles up to 16 times that. Default 10. */
   readonly pollIntervalMs?: number;
   /**
-   * `"after-handler"` (default): a message counts when its handler settled, or when the loop asks for the next one.
-   * `"auto"`: the server stores with each poll, before a handler ran. `"manual"`: only `commit()` does.
+   * `"after-handler"` (default): a message counts when its handler settled, or when the loop asks for the
+   * next one. `"auto"`: the server stores with each poll, before a handler ran. `"manual"`: only `commit()`
+   * does.
    */
   readonly commit?: CommitMode;
   /** Settled offsets are stored at most this often. Default 1000. */
@@ -36,7 +37,10 @@ export interface ConsumerOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What happens when a handler fails: stop (default), go on and count the message as done, or try it again first. */
+/**
+ * What happens when a handler fails: stop (default), go on and count the message as done, or try it again
+ * first.
+ */
 export type OnHandlerError =
   | "stop"
   | "skip"
@@ -55,8 +59,8 @@ export interface ConsumerParts {
 export type MessageHandler = (message: ReceivedMessage) => void | Promise<void>;
 
 /**
- * Reads messages, each partition in order, as an async iterator or with a handler. At least once: what was not settled
- * when the consumer stopped comes again next time.
+ * Reads messages, each partition in order, as an async iterator or with a handler. At least once: what was
+ * not settled when the consumer stopped comes again next time.
  */
 export class Consumer implements AsyncIterable<ReceivedMessage> {
   readonly #parts: ConsumerParts;
@@ -82,9 +86,9 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
   }
 
   /**
-   * Iterates once. Asking for the next message settles the one before; a message left by `break`, `return` or an
-   * exception is not settled and comes again, unless `commit(message)` was called. Leaving the loop closes the
-   * consumer.
+   * Iterates once. Asking for the next message settles the one before; a message left by `break`, `return`
+   * or an exception is not settled and comes again, unless `commit(message)` was called. Leaving the loop
+   * closes the consumer.
    *
    * @throws CodedError from the loop: what the server answers, Aborted, a commit that failed
    */
@@ -103,7 +107,8 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
   /**
    * Calls the handler for every message until the consumer is closed.
    *
-   * @throws what the handler threw, when `onError` is to stop (its message is not settled), and as the iterator
+   * @throws what the handler threw, when `onError` is to stop (its message is not settled), and as the
+   *         iterator
    */
   run(handler: MessageHandler, options: { readonly onError?: OnHandlerError } = {}): Promise<void> {
     try {
@@ -118,8 +123,8 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
   }
 
   /**
-   * Stores the offset of `message`, whether it is settled or not; without one, of everything settled so far, which in
-   * mode `"manual"` is everything handed out. Resolves when it is stored.
+   * Stores the offset of `message`, whether it is settled or not; without one, of everything settled so
+   * far, which in mode `"manual"` is everything handed out. Resolves when it is stored.
    *
    * @throws CodedError of the server or the connection
    */
@@ -136,8 +141,8 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
   }
 
   /**
-   * Stops polling, lets a running handler finish, and stores what is settled. Repeatable, and callable from inside a
-   * handler, which is then not waited for: its message is stored after it settled.
+   * Stops polling, lets a running handler finish, and stores what is settled. Repeatable, and callable from
+   * inside a handler, which is then not waited for: its message is stored after it settled.
    *
    * @throws CodedError when the offsets could not be stored
    */

@@ -18,7 +18,9 @@ export interface MessageSourceOptions {
   readonly pollIntervalMs: number;
   /** Polls the next batch while the last one is worked on. */
   readonly pollsAhead: boolean;
-  /** The partitions to read now; asked at the start and, when `areFixed` is false, again from time to time. */
+  /**
+   * The partitions to read now; asked at the start and, when `areFixed` is false, again from time to time.
+   */
   readonly listPartitions: () => Promise<readonly number[]>;
   readonly areFixed: boolean;
   readonly poll: (
@@ -33,8 +35,8 @@ export interface MessageSourceOptions {
 type Found = { readonly messages: readonly ReceivedMessage[] } | { readonly error: unknown } | undefined;
 
 /**
- * Polls partitions in turn, one batch after another. Each partition is in order; an idle round is followed by a wait
- * that grows. Errors come out where the batch would have, never as an unhandled rejection.
+ * Polls partitions in turn, one batch after another. Each partition is in order; an idle round is followed
+ * by a wait that grows. Errors come out where the batch would have, never as an unhandled rejection.
  */
 export class MessageSource {
   readonly #options: MessageSourceOptions;

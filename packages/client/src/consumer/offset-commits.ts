@@ -14,9 +14,9 @@ export interface OffsetCommitsOptions {
 }
 
 /**
- * Offsets of messages that are done with, stored in groups: after an interval, after a count, and on demand. One group
- * at a time is on its way, so an older offset never overtakes a newer one. Only the highest offset of a partition is
- * stored.
+ * Offsets of messages that are done with, stored in groups: after an interval, after a count, and on
+ * demand. One group at a time is on its way, so an older offset never overtakes a newer one. Only the
+ * highest offset of a partition is stored.
  */
 export class OffsetCommits {
   readonly #options: OffsetCommitsOptions;
@@ -57,7 +57,10 @@ export class OffsetCommits {
     if (error !== undefined) throw error;
   }
 
-  /** Stores the rest, then stops its timer. A client that is closed already is no error: the messages come again. */
+  /**
+   * Stores the rest, then stops its timer. A client that is closed already is no error: the messages come
+   * again.
+   */
   async finish(): Promise<void> {
     try {
       await this.flush();

@@ -36,13 +36,16 @@ export interface BatchRequest {
   /** At least one; their payloads are lent until `done`. */
   readonly messages: readonly PreparedMessage[];
   readonly lane?: Lane;
-  /** Called once. No confirmations with no error: the server had committed the batch before and forgot where. */
+  /**
+   * Called once. No confirmations with no error: the server had committed the batch before and forgot
+   * where.
+   */
   readonly done: (error: CodedError | undefined, confirmations: readonly SendConfirmation[]) => void;
 }
 
 /**
- * Writes batches into the client's own memory, seals them there and sends them. One per client: the memory bounds what
- * all its producers have in flight. Batches that find no room wait, first come first served.
+ * Writes batches into the client's own memory, seals them there and sends them. One per client: the memory
+ * bounds what all its producers have in flight. Batches that find no room wait, first come first served.
  */
 export class BatchSender {
   readonly #session: Session;

@@ -60,8 +60,8 @@ function keyOf(key: string | TypedValue): TypedField {
 /**
  * Bytes of a message's headers. Undefined for none.
  *
- * Whole numbers within 32 bits become int32, other numbers float64, bigints the shortest of int64, uint64, int128,
- * uint128 that holds them, so that each comes back as what it was.
+ * Whole numbers within 32 bits become int32, other numbers float64, bigints the shortest of int64, uint64,
+ * int128, uint128 that holds them, so that each comes back as what it was.
  *
  * @throws CodedError InvalidHeaderKey, InvalidHeaderValue, TooBigUserHeaders above 100 000 bytes
  */

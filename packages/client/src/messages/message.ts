@@ -66,8 +66,8 @@ export function keyBytes(key: MessageKey): Uint8Array {
 }
 
 /**
- * Checks a message and turns it into what a batch is written from. A payload of bytes is not copied: it is lent until
- * the message is acknowledged.
+ * Checks a message and turns it into what a batch is written from. A payload of bytes is not copied: it is
+ * lent until the message is acknowledged.
  *
  * @param nowMicros  origin time of a message that brings none
  * @throws CodedError EmptyMessagePayload, TooBigMessagePayload, TooBigUserHeaders, InvalidHeaderKey,

@@ -3,8 +3,8 @@ import type { Partitioning } from "@millrace/protocol";
 import { keyBytes, type MessageKey } from "./message.ts";
 
 /**
- * Where messages go: in turn over the partitions (the server counts, per topic), into one partition, or where the
- * hash of a key leads.
+ * Where messages go: in turn over the partitions (the server counts, per topic), into one partition, or
+ * where the hash of a key leads.
  */
 export type PartitionChoice = "balanced" | { readonly partition: number } | { readonly key: MessageKey };
 

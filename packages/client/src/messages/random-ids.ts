@@ -6,8 +6,8 @@ const ID_LENGTH = 16;
 const IDS_PER_DRAW = 256;
 
 /**
- * Random message ids, version 4 UUIDs, written straight into a batch: a UUID is the big-endian form of the 128-bit
- * id, and the wire is little-endian, so version and variant stand in bytes 9 and 7 from the start.
+ * Random message ids, version 4 UUIDs, written straight into a batch: a UUID is the big-endian form of the
+ * 128-bit id, and the wire is little-endian, so version and variant stand in bytes 9 and 7 from the start.
  */
 export class RandomIds {
   readonly #random: Random;

@@ -14,8 +14,9 @@ const AT = { checksum: 0, id: 8, offsetDelta: 24, timestampDelta: 28, payloadLen
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /**
- * A message as it came from the server. Nothing is decoded before it is asked for; `payload` and raw headers are
- * views of the reply, which stays in memory as long as one of its messages does. Copy a payload to keep it alone.
+ * A message as it came from the server. Nothing is decoded before it is asked for; `payload` and raw
+ * headers are views of the reply, which stays in memory as long as one of its messages does. Copy a payload
+ * to keep it alone.
  */
 export class ReceivedMessage {
   readonly #batch: BatchHeader;
@@ -82,7 +83,10 @@ export class ReceivedMessage {
     return JSON.parse(this.text());
   }
 
-  /** Headers by key, 64- and 128-bit values as bigint. Throws WireError when the sender wrote no valid block. */
+  /**
+   * Headers by key, 64- and 128-bit values as bigint. Throws WireError when the sender wrote no valid
+   * block.
+   */
   get headers(): ReadonlyMap<string, FieldValue> {
     return decodeHeaders(this.userHeaders);
   }

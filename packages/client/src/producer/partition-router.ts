@@ -9,8 +9,9 @@ const REFRESH_MS = 30_000;
 export type AskPartitionsCount = () => Promise<number | undefined>;
 
 /**
- * Finds the partition of a key: XXH32 of its bytes, seed 0, modulo the number of partitions, as the server and the
- * official Rust client compute it. The number is cached, and asked for again when a partition turns out to be gone.
+ * Finds the partition of a key: XXH32 of its bytes, seed 0, modulo the number of partitions, as the server
+ * and the official Rust client compute it. The number is cached, and asked for again when a partition turns
+ * out to be gone.
  */
 export class PartitionRouter {
   readonly #ask: AskPartitionsCount;
@@ -32,7 +33,10 @@ export class PartitionRouter {
     return this.#hash(key) % this.#count;
   }
 
-  /** Asks for the number of partitions; several callers share one question. Never rejects, gives the error instead. */
+  /**
+   * Asks for the number of partitions; several callers share one question. Never rejects, gives the error
+   * instead.
+   */
   refresh(): Promise<CodedError | undefined> {
     this.#running ??= this.#refresh().finally(() => {
       this.#running = undefined;

@@ -15,7 +15,10 @@ import { type Ack, SendRecord } from "./send-record.ts";
 export interface ProducerOptions {
   readonly stream: Name;
   readonly topic: Name;
-  /** Where messages without a key go. Default `"balanced"`: the server takes the partitions in turn, batch by batch. */
+  /**
+   * Where messages without a key go. Default `"balanced"`: the server takes the partitions in turn, batch
+   * by batch.
+   */
   readonly partitioning?: PartitionChoice;
   /** Most messages in a batch. Default 1000. */
   readonly batchCountMax?: number;
@@ -23,7 +26,10 @@ export interface ProducerOptions {
   readonly batchLengthMax?: number;
   /** How long a message waits for company. Default 5; 0 sends what one event brought. */
   readonly lingerMs?: number;
-  /** Batches on the wire at once. Default 4. Above 1, a batch refused for a moment may end up behind a later one. */
+  /**
+   * Batches on the wire at once. Default 4. Above 1, a batch refused for a moment may end up behind a later
+   * one.
+   */
   readonly inFlightMax?: number;
   /** Bytes accepted and not acknowledged; beyond them `send` waits. Default 32 MiB. */
   readonly bufferLengthMax?: number;
@@ -56,9 +62,9 @@ const IN_FLIGHT_LIMIT = 64;
 /**
  * Sends messages in batches, several of them in flight, and resolves each send when its messages are written.
  *
- * Messages without a key keep the order of the calls; with keys, those of one key do. Order holds over a reconnect:
- * batches that were in flight go again, first, under their old numbers. A promise that nobody awaits never becomes an
- * unhandled rejection: the first error also comes out of `flush()` and `close()`.
+ * Messages without a key keep the order of the calls; with keys, those of one key do. Order holds over a
+ * reconnect: batches that were in flight go again, first, under their old numbers. A promise that nobody
+ * awaits never becomes an unhandled rejection: the first error also comes out of `flush()` and `close()`.
  */
 export class Producer {
   readonly #parts: ProducerParts;
@@ -109,10 +115,11 @@ export class Producer {
   }
 
   /**
-   * Sends messages and resolves when they are written. While the buffer is full they wait outside it, in order.
+   * Sends messages and resolves when they are written. While the buffer is full they wait outside it, in
+   * order.
    *
-   * @throws CodedError of a check on the client (4009, 4017, 4022, 4024, 4028 and others), ProducerClosed, the server's
-   *         codes, OutcomeUnknown when nobody knows whether they were written
+   * @throws CodedError of a check on the client (4009, 4017, 4022, 4024, 4028 and others), ProducerClosed,
+   *         the server's codes, OutcomeUnknown when nobody knows whether they were written
    */
   send(messages: Message | readonly Message[]): Promise<Ack> {
     const promise = new Promise<Ack>((resolve, reject) => {
@@ -123,8 +130,8 @@ export class Producer {
   }
 
   /**
-   * Takes messages and resolves as soon as there is room for them in the buffer; whether they were written shows in
-   * `flush()` and `close()`, which reject with the first error.
+   * Takes messages and resolves as soon as there is room for them in the buffer; whether they were written
+   * shows in `flush()` and `close()`, which reject with the first error.
    *
    * @throws CodedError as `send` for what is wrong with the messages themselves
    */
@@ -155,7 +162,10 @@ export class Producer {
     if (error !== undefined) throw error;
   }
 
-  /** Takes no more messages, finishes those it has, and then counts as closed. Later calls give the same promise. */
+  /**
+   * Takes no more messages, finishes those it has, and then counts as closed. Later calls give the same
+   * promise.
+   */
   close(): Promise<void> {
     if (this.#closing === undefined) {
       this.#closing = this.flush().finally(this.#parts.onClosed);

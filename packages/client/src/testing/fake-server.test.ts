@@ -92,8 +92,8 @@ export class FakeRequest {
 export type FakeScript = (request: FakeRequest) => boolean | undefined;
 
 /**
- * A server of scripted answers over the memory transport. Without a script it logs everybody in, is a single node,
- * and answers everything else with an empty success.
+ * A server of scripted answers over the memory transport. Without a script it logs everybody in, is a
+ * single node, and answers everything else with an empty success.
  */
 export class FakeServer {
   readonly requests: FakeRequest[] = [];

@@ -26,8 +26,8 @@ interface StoredFrame {
 const kernel = createChecksumKernel({ memoryLength: 4_194_304 });
 
 /**
- * One topic in memory: takes sends (and demands good checksums), answers polls with a batch of one frame each time
- * the origin batch changes, keeps offsets of one consumer. Give its `script` to a `FakeServer`.
+ * One topic in memory: takes sends (and demands good checksums), answers polls with a batch of one frame
+ * each time the origin batch changes, keeps offsets of one consumer. Give its `script` to a `FakeServer`.
  */
 export class FakeTopic {
   readonly partitions: StoredFrame[][];
