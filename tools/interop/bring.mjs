@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 
 /**
- * The folder that keeps the official clients between runs, made when missing. It lies outside the clone, so that a
+ * The folder that keeps the official clients between runs, made when missing. It lies outside the clone: a
  * second clone on the same machine neither downloads nor compiles again; MILLRACE_INTEROP_CACHE moves it.
  */
 export function cacheFolder() {
@@ -14,7 +14,7 @@ export function cacheFolder() {
   return folder;
 }
 
-/** Runs a program to its end and returns what it printed on stdout; throws with the end of its output on failure. */
+/** Runs a program to its end; returns what it printed on stdout, throws the end of its output on failure. */
 export function bring(program, args, options = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { ...options, stdio: ["ignore", "pipe", "pipe"] });

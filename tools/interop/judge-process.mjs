@@ -8,9 +8,9 @@ const judgeTimeoutMs = 6 * 60_000;
 /**
  * Runs a judge against a server and reports its cases.
  *
- * The judge gets `host:port` as its last argument and writes lines: `ok TITLE`, `FAILED TITLE: REASON` (line breaks
- * in the reason as `\n`), `restart` (the server is killed and started again; then it reads the line `running`), and
- * last `done COUNT`. A judge that ends without `done`, or counted other cases than arrived, has failed.
+ * The judge gets `host:port` as its last argument and writes lines: `ok TITLE`, `FAILED TITLE: REASON` (line
+ * breaks in the reason as `\n`), `restart` (the server is killed and started again; then the judge reads
+ * `running`), and last `done COUNT`. A judge that ends without `done`, or counted other cases than arrived, failed.
  *
  * @param program  `{ program, args, env?, cwd? }`
  * @param server   a started `ServerUnderTest`

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const serverFolder = join(root, "apps", "server");
 
-/** A start on an empty or small folder takes far less than a second; this is for a machine busy with other work. */
+/** A start on an empty or small folder takes less than a second; this is for a machine that is busy. */
 const startTimeoutMs = 30_000;
 /** A stop flushes and closes; a server that needs longer than this hangs. */
 const stopTimeoutMs = 15_000;
@@ -35,7 +35,7 @@ export class ServerUnderTest {
   /** `host:port` once started; the same after a restart. */
   address = "127.0.0.1:0";
 
-  /** Starts the server and waits until it says where it listens. Throws with the end of its log when it does not. */
+  /** Starts the server and waits until it says where it listens; throws the end of its log when it does not. */
   async start() {
     const entry = builtServer();
     const log = openSync(this.#logPath, "w");

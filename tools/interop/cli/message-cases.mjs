@@ -12,7 +12,8 @@ async function poll(iggy, ...words) {
 const headers =
   "text:string:a value,yes:bool:true,tiny:int8:-7,small:int16:-300,mid:int32:-70000,big:int64:-5000000000," +
   "huge:int128:-99999999999999999999,utiny:uint8:200,usmall:uint16:60000,umid:uint32:4000000000," +
-  "ubig:uint64:18446744073709551615,uhuge:uint128:340282366920938463463374607431768211455,half:float32:0.5,tenth:float64:0.1";
+  "ubig:uint64:18446744073709551615,uhuge:uint128:340282366920938463463374607431768211455," +
+  "half:float32:0.5,tenth:float64:0.1";
 
 /** Sending and polling by command; they use the stream `dev`. Each case: `(iggy, { home }) => Promise`. */
 export const messageCases = {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,10 +35,7 @@ type testCase struct {
 
 func main() {
 	j := &judge{address: os.Args[1], input: bufio.NewReader(os.Stdin)}
-	var cases []testCase
-	for _, part := range [][]testCase{sessionCases, catalogCases, messageCases, pollCases, offsetCases, restartCases} {
-		cases = append(cases, part...)
-	}
+	cases := slices.Concat(sessionCases, catalogCases, messageCases, pollCases, offsetCases, restartCases)
 	for _, one := range cases {
 		if reason := j.try(one); reason != "" {
 			fmt.Printf("FAILED %s: %s\n", one.title, strings.ReplaceAll(reason, "\n", "\\n"))

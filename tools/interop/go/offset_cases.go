@@ -12,7 +12,7 @@ const (
 )
 
 var offsetCases = []testCase{
-	{"offsets are stored, read and deleted, for numbered and named consumers", func(ctx context.Context, j *judge) {
+	{"offsets are stored, read, deleted; by number and name", func(ctx context.Context, j *judge) {
 		client := j.client(ctx)
 		name := topic(ctx, j, "offsets", 2)
 		send(ctx, j, name, iggcon.PartitionId(1), numbered(0, 10))

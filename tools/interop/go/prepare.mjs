@@ -1,17 +1,27 @@
+import { copyFileSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bring, cacheFolder } from "../bring.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
+const officialModule = "github.com/apache/iggy/foreign/go";
 
 /**
  * Builds the Go judge against the official module and says how it is run.
  *
- * The module comes from the proxy that the go command is set up with, at the version in `go.mod`. Where that cannot
- * be had, the go command's own GOFLAGS=-modfile=... or GOWORK=... can name a checkout; nothing of it is kept here.
+ * The module is the version in `go.mod`, from the proxy that the go command is set up with. A checkout of the
+ * module is used instead when MILLRACE_INTEROP_GO_MODULE names its folder. Checksums stay in the cache: there is no
+ * complete `go.sum` to keep here while the proxy does not serve that version (docs/adr/0003).
  */
 export async function prepareGo() {
-  const binary = join(cacheFolder(), "judge-go");
-  await bring("go", ["build", "-o", binary, "."], { cwd: here });
+  const folder = join(cacheFolder(), "go");
+  mkdirSync(folder, { recursive: true });
+  const modFile = join(folder, "judge.mod");
+  copyFileSync(join(here, "go.mod"), modFile);
+  const checkout = process.env.MILLRACE_INTEROP_GO_MODULE;
+  if (checkout !== undefined)
+    await bring("go", ["mod", "edit", `-replace=${officialModule}=${checkout}`, modFile]);
+  const binary = join(folder, "judge");
+  await bring("go", ["build", `-modfile=${modFile}`, "-mod=mod", "-o", binary, "."], { cwd: here });
   return { program: binary, args: [] };
 }

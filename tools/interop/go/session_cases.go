@@ -55,7 +55,7 @@ var sessionCases = []testCase{
 		roster := must(client.GetClusterMetadata(ctx))
 		equal("nodes", len(roster.Nodes), 1)
 	}},
-	{"the option catalogue of topics has nine keys, those of streams and users none", func(ctx context.Context, j *judge) {
+	{"topics have nine options, streams and users none", func(ctx context.Context, j *judge) {
 		client := j.client(ctx)
 		equal("topic", len(must(client.DescribeOptions(ctx, iggcon.OptionsScopeTopic))), 9)
 		equal("stream", len(must(client.DescribeOptions(ctx, iggcon.OptionsScopeStream))), 0)

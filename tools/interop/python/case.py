@@ -1,4 +1,4 @@
-"""What every case needs: a judge that runs it and prints its line, a logged-in client, and two ways to expect something."""
+"""What every case needs: a judge that runs it and prints its line, clients, and two ways to expect something."""
 
 import asyncio
 import sys
@@ -19,13 +19,13 @@ class Judge:
         self._client: IggyClient | None = None
 
     async def run(self, case: Callable[["Judge"], Awaitable[None]]) -> None:
-        title = (case.__doc__ or case.__name__).strip().rstrip(".")
+        title = " ".join((case.__doc__ or case.__name__).split()).rstrip(".")
         try:
             await asyncio.wait_for(case(self), CASE_TIMEOUT_S)
         except BaseException as error:  # a panic inside the client arrives as a BaseException
-            where = traceback.extract_tb(error.__traceback__)
-            own = next((frame for frame in reversed(where) if frame.filename.endswith("_cases.py")), where[-1])
-            reason = f"{type(error).__name__}: {error} (line {own.lineno}: {own.line})"
+            frames = traceback.extract_tb(error.__traceback__)
+            own = [frame for frame in frames if frame.filename.endswith("_cases.py")] or frames
+            reason = f"{type(error).__name__}: {error} (line {own[-1].lineno}: {own[-1].line})"
             print(f"FAILED {title}: {reason}".replace("\n", "\\n"), flush=True)
         else:
             print(f"ok {title}", flush=True)

@@ -37,7 +37,8 @@ async def stream_refusals(judge: Judge) -> None:
     await expect_refusal("update", client.update_stream("missing", "name"), "was not found")
     await expect_refusal("delete", client.delete_stream("missing"), "was not found")
     await expect_refusal("purge", client.purge_stream(987_654), "was not found")
-    await expect_refusal("topic", client.create_topic("missing", "topic", partitions_count=1), "was not found")
+    topic = client.create_topic("missing", "topic", partitions_count=1)
+    await expect_refusal("topic", topic, "was not found")
     expect("topics", await client.get_topics("missing"), [])
     await client.delete_stream("twice")
     await client.delete_stream("other")
@@ -128,8 +129,8 @@ async def topics(judge: Judge) -> None:
     await expect_refusal("duplicate", duplicate, "Topic with name:")
     listed = {topic.name: topic.partitions_count for topic in await client.get_topics("topics")}
     expect("list", listed, {"first": 1, "second": 2})
-    forever = IggyExpiry.NeverExpire()
-    await client.update_topic("topics", "first", "renamed", message_expiry=forever, max_topic_size=MaxTopicSize.Custom(3 << 30))
+    forever, limit = IggyExpiry.NeverExpire(), MaxTopicSize.Custom(3 << 30)
+    await client.update_topic("topics", "first", "renamed", message_expiry=forever, max_topic_size=limit)
     renamed = await client.get_topic("topics", "renamed")
     expect("id", renamed.id, 0)
     expect("expiry", type(renamed.message_expiry), IggyExpiry.NeverExpire)
@@ -151,7 +152,8 @@ async def purge(judge: Judge) -> None:
     await client.create_stream("purged")
     for topic in ("a", "b"):
         await client.create_topic("purged", topic, partitions_count=1)
-        await client.send_messages("purged", topic, Partitioning.partition_id(0), [SendMessage("x") for _ in range(10)])
+        messages = [SendMessage("x") for _ in range(10)]
+        await client.send_messages("purged", topic, Partitioning.partition_id(0), messages)
     expect("before", (await client.get_stream("purged")).messages_count, 20)
     await client.purge_topic("purged", "a")
     expect("one topic", [topic.messages_count for topic in await client.get_topics("purged")], [0, 10])

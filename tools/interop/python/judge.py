@@ -1,4 +1,7 @@
-"""Drives a Millrace server with the official Python client: `judge.py HOST:PORT`. See ../judge-process.mjs for the lines it prints."""
+"""Drives a Millrace server with the official Python client: `judge.py HOST:PORT`.
+
+See ../judge-process.mjs for the lines it prints.
+"""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""Consumer offsets. The Python client has calls for them only inside groups, so these go by its raw request."""
+"""Consumer offsets. The client has calls for them only inside groups, so these go by its raw request."""
 
 import struct
 
@@ -24,7 +24,9 @@ def target(consumer: int | str, name: str, partition: int) -> bytes:
     return b"\x01" + identifier(consumer) + of_topic + struct.pack("<BI", 1, partition)
 
 
-async def stored(client: IggyClient, consumer: int | str, name: str, partition: int = 0) -> tuple[int, ...] | None:
+async def stored(
+    client: IggyClient, consumer: int | str, name: str, partition: int = 0
+) -> tuple[int, ...] | None:
     """Partition, newest offset and stored offset; None when nothing is stored."""
     answer = await client.send_binary_request(GET, target(consumer, name, partition))
     return struct.unpack("<IQQ", answer) if answer else None

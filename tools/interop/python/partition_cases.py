@@ -47,7 +47,8 @@ async def by_key(judge: Judge) -> None:
         places.setdefault(key, set()).add(partition)
     assert all(len(partitions) == 1 for partitions in places.values()), f"a key moved: {places}"
     expect("partitions used", set.union(*places.values()), {0, 1, 2, 3})
-    expect("bytes as text", await place(client, name, Partitioning.messages_key(b"key-1"), "b"), *places["key-1"])
+    as_bytes = await place(client, name, Partitioning.messages_key(b"key-1"), "b")
+    expect("bytes as text", {as_bytes}, places["key-1"])
 
 
 async def add_and_remove(judge: Judge) -> None:

@@ -1,8 +1,15 @@
-"""The client's high-level producer, which creates what it needs and retries by itself, direct and in the background."""
+"""The client's high-level producer, which creates what it needs, direct and in the background."""
 
 from datetime import timedelta
 
-from apache_iggy import BackgroundProducerConfig, Consumer, IggyClient, Partitioning, PollingStrategy, SendMessage
+from apache_iggy import (
+    BackgroundProducerConfig,
+    Consumer,
+    IggyClient,
+    Partitioning,
+    PollingStrategy,
+    SendMessage,
+)
 
 from case import Judge, expect
 
@@ -41,7 +48,8 @@ async def in_background(judge: Judge) -> None:
     for number in range(500):
         await producer.send_one(SendMessage(f"{number}"))
     await producer.shutdown()
-    expect("payloads", await payloads(client, "produced", "background"), [f"{n}".encode() for n in range(500)])
+    seen = await payloads(client, "produced", "background")
+    expect("payloads", seen, [f"{n}".encode() for n in range(500)])
 
 
 async def to_existing(judge: Judge) -> None:
