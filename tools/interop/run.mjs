@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Runs the official clients of Apache Iggy, unmodified, against the built server, each against a fresh one:
-// `npm run interop -- [python] [cli] [go]`, by default python and cli. A client that cannot be had is a failure.
+// `npm run interop -- [python] [cli] [go]`, by default python and cli. A client that cannot be had fails.
 import { once } from "node:events";
 import { prepareCommandLine } from "./cli/prepare.mjs";
 import { prepareGo } from "./go/prepare.mjs";

@@ -35,7 +35,7 @@ export class ServerUnderTest {
   /** `host:port` once started; the same after a restart. */
   address = "127.0.0.1:0";
 
-  /** Starts the server and waits until it says where it listens; throws the end of its log when it does not. */
+  /** Starts the server and waits until it says where it listens; otherwise throws the end of its log. */
   async start() {
     const entry = builtServer();
     const log = openSync(this.#logPath, "w");

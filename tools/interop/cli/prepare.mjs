@@ -17,8 +17,8 @@ async function isInstalled(binary) {
 
 /**
  * Brings the official `iggy` command, compiled from its published crate (once, a few minutes), and says how
- * the judge is run. The build keeps the default features, without which the crate of 0.14.0 does not compile, and
- * leaves out optimisation and debug information, which more than halves its time.
+ * the judge is run. The build keeps the default features, without which the crate of 0.14.0 does not compile,
+ * and leaves out optimisation and debug information, which more than halves its time.
  */
 export async function prepareCommandLine() {
   const cache = cacheFolder();

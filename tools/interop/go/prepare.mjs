@@ -10,8 +10,8 @@ const officialModule = "github.com/apache/iggy/foreign/go";
  * Builds the Go judge against the official module and says how it is run.
  *
  * The module is the version in `go.mod`, from the proxy that the go command is set up with. A checkout of the
- * module is used instead when MILLRACE_INTEROP_GO_MODULE names its folder. Checksums stay in the cache: there is no
- * complete `go.sum` to keep here while the proxy does not serve that version (docs/adr/0003).
+ * module is used instead when MILLRACE_INTEROP_GO_MODULE names its folder. Checksums stay in the cache: no
+ * complete `go.sum` can be kept here while the proxy does not serve that version (docs/adr/0003).
  */
 export async function prepareGo() {
   const folder = join(cacheFolder(), "go");

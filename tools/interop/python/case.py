@@ -1,4 +1,4 @@
-"""What every case needs: a judge that runs it and prints its line, clients, and two ways to expect something."""
+"""What every case needs: a judge that runs it and prints its line, clients, and ways to expect something."""
 
 import asyncio
 import sys
