@@ -10,7 +10,7 @@ const judgeTimeoutMs = 6 * 60_000;
  *
  * The judge gets `host:port` as its last argument and writes lines: `ok TITLE`, `FAILED TITLE: REASON` (line
  * breaks in the reason as `\n`), `restart` (the server is killed and started again; then the judge reads
- * `running`), and last `done COUNT`. A judge that ends without `done`, or counted others than arrived, failed.
+ * `running`), and last `done COUNT`. A judge that ends without `done`, or counted others than came, failed.
  *
  * @param program  `{ program, args, env?, cwd? }`
  * @param server   a started `ServerUnderTest`
