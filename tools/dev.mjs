@@ -96,17 +96,17 @@ async function install() {
   if (code !== 0) fail("The dependencies could not be installed; the lines above say why.");
 }
 
-async function build(filter, force) {
+async function build(workspaces, force) {
   console.log("Building ...");
   const args = ["run", "build", "--output-logs=errors-only", "--log-prefix=none"];
-  if (filter !== undefined) args.push(`--filter=${filter}`);
+  for (const workspace of workspaces) args.push(`--filter=${workspace}`);
   if (force) args.push("--force");
   if ((await run("turbo", args, { quiet: true })) !== 0) fail("The build failed; the lines above say why.");
 }
 
 /** `npm start`: a server on loopback with a default root user, unless the caller says otherwise. */
 async function start(serverArgs) {
-  await build("millrace-server...", false);
+  await build(["millrace-server", "millrace"], false);
   const ownCredentials = ["MILLRACE_ROOT_USERNAME", "IGGY_ROOT_USERNAME"].some(
     (name) => process.env[name] !== undefined,
   );
@@ -123,7 +123,7 @@ async function start(serverArgs) {
 /** `npm test`: format, types, then every package's tests; ends with one line of totals. */
 async function test() {
   const inCi = process.env.CI === "true";
-  await build(undefined, inCi);
+  await build([], inCi);
   if ((await run("biome", ["check", "."])) !== 0)
     fail("Formatting or lint rules are broken; `npm run format` mends most of them.");
   if ((await run("tsc", ["-p", "tsconfig.check.json"])) !== 0)
@@ -154,5 +154,5 @@ checkNode();
 await install();
 if (task === "start") await start(rest);
 else if (task === "test") await test();
-else if (task === "build") await build(undefined, false);
+else if (task === "build") await build([], false);
 else fail("Usage: npm start [-- server options] | npm test");
