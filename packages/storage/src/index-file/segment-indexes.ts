@@ -59,7 +59,9 @@ export class SegmentIndexes {
 
   async #build(segment: Segment, kind: "sparse" | "dense"): Promise<SparseIndex> {
     const index = new SparseIndex();
-    const file = await this.#disk.openFile(this.#state.filePath(segment, "ops"), "read");
+    const path = this.#state.filePath(segment, "ops");
+    if ((await this.#disk.stat(path)) === undefined) return index;
+    const file = await this.#disk.openFile(path, "read");
     try {
       const range = { file, kernel: this.#kernel, from: 0, end: segment.opsLength };
       await scanRecords(

@@ -1,4 +1,4 @@
-import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
+import { type CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import type { ChecksumKernel } from "@millrace/framing";
 import type { Disk } from "@millrace/platform";
 import { encodeIndex } from "../index-file/index-file.ts";
@@ -7,6 +7,7 @@ import { encodeCheckpoint } from "../op-record/checkpoint.ts";
 import { datasync, writeAt } from "../segment/file-calls.ts";
 import { emptySegment, type Segment } from "../segment/segment.ts";
 import { closeSegmentFiles, createSegmentFiles, type SegmentFiles } from "../segment/segment-files.ts";
+import { fenced } from "./fence.ts";
 import { Group } from "./group.ts";
 import type { OpEntry } from "./op-entry.ts";
 import type { PartitionState } from "./partition-state.ts";
@@ -63,6 +64,11 @@ export class GroupWriter {
     this.#files = options.files;
     this.#cutFirst = options.hasClosingRecord;
     this.#group = new Group(options.kernel);
+  }
+
+  /** The files of the active segment. */
+  get files(): SegmentFiles {
+    return this.#files;
   }
 
   /** Queues an op; its `done` is called once it is on disk or never will be. */
@@ -351,13 +357,6 @@ export class GroupWriter {
 function releaseBatch(entry: OpEntry): void {
   entry.batch?.lease.release();
   entry.batch = undefined;
-}
-
-/** The fault of a file that cannot be trusted any more; keeps what went wrong as its cause. */
-function fenced(cause: CodedError): CodedError {
-  if (cause.code === ErrorCode.FileFenced) return cause;
-  const text = "A write or sync of the partition's files failed; start again to go on.";
-  return new CodedError(ErrorCode.FileFenced, text, { details: cause.details, cause });
 }
 
 function asCodedError(error: unknown): CodedError {

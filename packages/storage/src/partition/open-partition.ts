@@ -8,8 +8,14 @@ import { cutTail } from "../recovery/torn-tail.ts";
 import { datasync, writeAt } from "../segment/file-calls.ts";
 import { ReadHandles } from "../segment/read-handles.ts";
 import { emptySegment } from "../segment/segment.ts";
-import { createSegmentFiles, openSegmentFiles, type SegmentFiles } from "../segment/segment-files.ts";
+import {
+  closeSegmentFiles,
+  createSegmentFiles,
+  openSegmentFiles,
+  type SegmentFiles,
+} from "../segment/segment-files.ts";
 import { Commits } from "./commits.ts";
+import { fenced } from "./fence.ts";
 import { GroupWriter } from "./group-writer.ts";
 import { Partition } from "./partition.ts";
 import type { PartitionOptions } from "./partition-options.ts";
@@ -85,8 +91,10 @@ class Opening {
     try {
       await this.#repair(recovery, this.#writer);
     } catch (error) {
+      await closeSegmentFiles(this.#writer.files);
+      this.#writer = undefined;
       if (!isCodedError(error)) throw error;
-      this.#state.fault = error;
+      this.#state.fault = error.code === ErrorCode.DiskFull ? error : fenced(error);
       this.#state.log.error("The partition could not be made ready for writing.", { path, error });
     }
   }

@@ -1,5 +1,5 @@
 import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
-import { type BlockPool, baseOffsetAt, type ChecksumKernel, messageCountAt } from "@millrace/framing";
+import type { BlockPool, ChecksumKernel } from "@millrace/framing";
 import type { SegmentIndexes } from "../index-file/segment-indexes.ts";
 import { damaged } from "../recovery/damage.ts";
 import type { ReadHandles } from "../segment/read-handles.ts";
@@ -7,7 +7,13 @@ import type { Segment } from "../segment/segment.ts";
 import type { Tail, TailEntry } from "../tail-cache/tail.ts";
 import type { PartitionState } from "./partition-state.ts";
 import { ReadJob, type ReadResult } from "./read-job.ts";
-import { type LostAt, offsetAtTimestamp, type WalkSource, walkSegment } from "./segment-walk.ts";
+import {
+  type LostAt,
+  offsetAtTimestamp,
+  type WalkOutcome,
+  type WalkSource,
+  walkSegment,
+} from "./segment-walk.ts";
 
 /** What to read: from which message on, at most how many messages and how many bytes of batches. */
 export interface ReadRequest {
@@ -153,14 +159,24 @@ export class PartitionReader {
     if (segment.damage !== undefined) throw segment.damage;
     job.next = Math.max(job.next, segment.firstOffset);
     const lostAt: LostAt = { position: 0 };
-    const outcome = await this.#withFile(segment, async (source) => {
-      const sparse = await walkSegment(source, job, await this.#options.indexes.sparse(segment), lostAt);
-      if (sparse !== "lost") return sparse;
-      return walkSegment(source, job, await this.#options.indexes.dense(segment), lostAt);
-    });
+    const outcome = await this.#walk(segment, job, lostAt);
+    if (outcome === "gone") return true;
     if (outcome !== "lost") return outcome === "served";
-    if (!this.#state.segments.includes(segment)) return true;
     throw this.#damageAt(segment, job.next, lostAt.position);
+  }
+
+  /** Walks by the sparse index, and by the op records when that leads astray. `gone`: removed meanwhile. */
+  async #walk(segment: Segment, job: ReadJob, lostAt: LostAt): Promise<WalkOutcome | "gone"> {
+    const { indexes } = this.#options;
+    try {
+      return await this.#withFile(segment, async (source) => {
+        const outcome = await walkSegment(source, job, await indexes.sparse(segment), lostAt);
+        return outcome === "lost" ? walkSegment(source, job, await indexes.dense(segment), lostAt) : outcome;
+      });
+    } catch (error) {
+      if (isCodedError(error, ErrorCode.IoError) && !this.#state.segments.includes(segment)) return "gone";
+      throw error;
+    }
   }
 
   #damageAt(segment: Segment, offset: number, position: number): CodedError {
@@ -202,9 +218,4 @@ export class PartitionReader {
       }
     });
   }
-}
-
-/** Offset and count the header of a batch in memory states; for batches the server has stamped. */
-export function offsetsOf(view: DataView): { readonly baseOffset: number; readonly count: number } {
-  return { baseOffset: baseOffsetAt(view, 0), count: messageCountAt(view, 0) };
 }

@@ -171,7 +171,7 @@ function serve(
 
 /**
  * Offset of the first message of a segment stamped at or after `timestamp`: looks through batch headers from the last
- * index entry before that time to the next one. The end of the segment when all are earlier.
+ * index entry before that time on. The end of the segment when all are earlier.
  * @throws CodedError `PartitionDamaged` when the headers there do not fit together
  */
 export async function offsetAtTimestamp(
@@ -180,10 +180,9 @@ export async function offsetAtTimestamp(
   timestamp: number,
 ): Promise<number> {
   const { segment, kernel } = source;
-  const before = index.beforeTimestamp(timestamp);
-  const behind = index.entry(before + 1);
-  const end = behind?.position ?? segment.logLength;
-  let { position, offset } = index.entry(before) ?? { position: 0, offset: segment.firstOffset };
+  const start = index.entry(index.beforeTimestamp(timestamp));
+  const end = segment.logLength;
+  let { position, offset } = start ?? { position: 0, offset: segment.firstOffset };
   const lease = await allocateWaiting(source.pool, Math.min(source.pool.blockLength, RUN_LENGTH_MAX));
   try {
     while (position < end) {
@@ -192,7 +191,10 @@ export async function offsetAtTimestamp(
       while (available - at >= BATCH_HEADER_LENGTH && position + at < end) {
         const batch = plausibleBatch(source, lease, { at, position: position + at, offset });
         if (batch === undefined) throw headerDamage(source, position + at);
-        if (baseTimestampAt(kernel.memory.view, lease.position + at) >= timestamp) return offset;
+        const stamped = baseTimestampAt(kernel.memory.view, lease.position + at);
+        const isLie = offset === start?.offset && stamped !== start.timestamp;
+        if (isLie) throw headerDamage(source, position + at);
+        if (stamped >= timestamp) return offset;
         at += batch.length;
         offset += batch.count;
       }

@@ -8,7 +8,7 @@ const LOG = name(0, "log");
 const OPS = name(0, "ops");
 
 /** Messages of mixed sizes, some offsets stored in between; closed by a kill. */
-async function written(count: number): Promise<{ bench: Bench; all: Seen[]; bases: number[] }> {
+async function written(count: number): Promise<{ bench: Bench; all: Seen[] }> {
   const bench = await Bench.open();
   const random = new SeededRandom(11);
   const all: Seen[] = [];
