@@ -15,6 +15,7 @@ Kills a built server under load, starts it again and compares everything with wh
   --rounds N     rounds (default 100)
   --seed N       32 bits of chance to repeat; the run prints its own
   --keep         keep the data folder also when everything passed
+  --server PATH  a server's entry to run in place of this repository's
   --folder PATH  where the data folder is made (default: the system's temporary folder)
 `;
 
@@ -23,6 +24,8 @@ interface Options {
   readonly seed: number;
   readonly keep: boolean;
   readonly folder: string;
+  /** Entry of the server to run; undefined for the built one. */
+  readonly server: string | undefined;
 }
 
 function wholeNumber(name: string, text: string, max: number): number {
@@ -39,6 +42,7 @@ function readOptions(): Options | undefined {
       seed: { type: "string", default: String(Math.floor(Math.random() * 2 ** 32)) },
       keep: { type: "boolean", default: false },
       folder: { type: "string", default: tmpdir() },
+      server: { type: "string" },
       help: { type: "boolean", default: false },
     },
   });
@@ -48,6 +52,7 @@ function readOptions(): Options | undefined {
     seed: wholeNumber("seed", values.seed, 2 ** 32 - 1),
     keep: values.keep,
     folder: resolve(values.folder),
+    server: values.server === undefined ? undefined : resolve(values.server),
   };
 }
 
@@ -84,7 +89,11 @@ async function main(): Promise<void> {
   console.log(`seed ${options.seed}`);
   mkdirSync(options.folder, { recursive: true });
   const folder = mkdtempSync(join(options.folder, "millrace-torture-"));
-  const server = new ServerProcess({ entry: builtServer(), folder, port: await freePort() });
+  const server = new ServerProcess({
+    entry: options.server ?? builtServer(),
+    folder,
+    port: await freePort(),
+  });
   process.on("exit", () => server.killNow());
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.on(signal, () => {

@@ -43,8 +43,9 @@ export class PartitionRead {
       );
     }
     if (this.#count === 0 && this.#from <= history.firstRetained) history.trimTo(offset);
-    else if (offset > this.#next) this.#checkGap(offset);
     this.#topic.see(this.#partitionId, message, { from: this.#from, next: this.#next });
+    // Afterwards, because this message may be the first one seen of a batch whose beginning is missing.
+    if (offset > this.#next) this.#checkGap(offset);
     this.#next = offset + 1;
     this.#count += 1;
   }
