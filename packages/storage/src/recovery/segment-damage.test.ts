@@ -175,8 +175,8 @@ describe("a sealed segment (A-04)", () => {
     await bench.disk.removeFile(`${PATH}/${name(starts[1] ?? 0, "index")}`);
     bench.disk.flipBit(`${PATH}/${name(starts[1] ?? 0, "log")}`, 8 * 300);
     await bench.open();
-    const end = starts[2] ?? 0;
-    assert.deepEqual(await readEach(bench, all), range(starts[1] ?? 0, end), "what nobody can find is damage");
+    const start = starts[1] ?? 0;
+    assert.deepEqual(await readEach(bench, all), [start, start + 1], "the log's own headers lead on");
     await bench.close();
   });
 
