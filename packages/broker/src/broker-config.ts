@@ -2,6 +2,8 @@
 export interface BrokerConfig {
   /** Longest message in both directions, header included. */
   readonly messageLengthMax: number;
+  /** Longest message before login: names, a password and a context fit, batches of strangers do not. */
+  readonly strangerMessageLengthMax: number;
   /** Operations of one partition between prepare and commit, 1..127. */
   readonly partitionQueueDepth: number;
   /** Operations of the metadata group between prepare and commit, 1..127. */
@@ -34,6 +36,7 @@ const MIB = 1024 * 1024;
 /** The configuration of a server that was told nothing. */
 export const BROKER_DEFAULTS: BrokerConfig = {
   messageLengthMax: 64 * MIB,
+  strangerMessageLengthMax: MIB / 16,
   partitionQueueDepth: 32,
   metadataQueueDepth: 32,
   admissionTimeoutMs: 2000,

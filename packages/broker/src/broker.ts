@@ -8,6 +8,7 @@ import { ClientConnection, type ConnectionHost } from "./sessions/client-connect
 import { watchHeartbeats } from "./sessions/heartbeat.ts";
 import { endSession } from "./sessions/logout.ts";
 import { releaseRecoveredSessions } from "./sessions/recovered-sessions.ts";
+import { watchSlowReaders } from "./sessions/slow-readers.ts";
 import type { Shard } from "./shard.ts";
 import { type OpenedShard, openShard } from "./start/open-shard.ts";
 
@@ -40,6 +41,7 @@ export class Broker {
   readonly #host: ConnectionHost;
   readonly #stopHeartbeats: () => void;
   readonly #stopReleasing: () => void;
+  readonly #stopWatchingReaders: () => void;
   #isStopping = false;
 
   /** Use `createBroker`. */
@@ -58,6 +60,7 @@ export class Broker {
     };
     this.#stopHeartbeats = watchHeartbeats(shard);
     this.#stopReleasing = releaseRecoveredSessions(shard);
+    this.#stopWatchingReaders = watchSlowReaders(shard);
   }
 
   /** The broker's parts, for those who look inside: other transports, tests, the simulator. */
@@ -85,6 +88,7 @@ export class Broker {
     this.#isStopping = true;
     this.#stopHeartbeats();
     this.#stopReleasing();
+    this.#stopWatchingReaders();
     await this.#drainConnections(options.drainMs);
     await this.#opened.close();
   }

@@ -10,6 +10,7 @@ const OWN_FOLDERS = ["streams", "metadata", "runtime"] as const;
  * @throws CodedError DataDirectoryInUse, ForeignDataDirectory, FormatTooNew: then nothing was deleted
  */
 export async function deleteData(disk: Disk): Promise<void> {
+  await checkDataFormat(disk);
   const lock = await lockDataDirectory(disk);
   try {
     await checkDataFormat(disk);

@@ -1,6 +1,13 @@
 import type { Clock, Connection } from "@millrace/platform";
 import { Fifo } from "../queues/fifo.ts";
 
+/**
+ * How long a peer may take to take what was sent: this base, and more for more bytes at the slowest pace that still
+ * counts as reading. Whoever is slower holds message memory that others need.
+ */
+const STALL_BASE_MS = 30_000;
+const SLOWEST_LENGTH_PER_MS = 1024;
+
 /** A place in a connection's order of replies. */
 export interface ExpectedReply {
   /** What leaves, or nothing while the answer is being made. Set once, then never changed. */
@@ -24,6 +31,9 @@ export class ReplyQueue {
   readonly #expected = new Fifo<ExpectedReply>();
   readonly #flushLater = () => this.#flush();
   #lengthQueued = 0;
+  /** Bytes handed to the connection and not written, and since when the oldest of them waits. */
+  #lengthSent = 0;
+  #sentSinceMs = 0;
   #flushScheduled = false;
   #choked = false;
   #closed = false;
@@ -42,6 +52,12 @@ export class ReplyQueue {
   /** Bytes of ready replies that are not written yet. */
   get lengthQueued(): number {
     return this.#lengthQueued;
+  }
+
+  /** True when the peer takes what was sent too slowly to be waited for. */
+  isStalled(nowMs: number): boolean {
+    if (this.#lengthSent === 0) return false;
+    return nowMs - this.#sentSinceMs > STALL_BASE_MS + this.#lengthSent / SLOWEST_LENGTH_PER_MS;
   }
 
   /** Replies announced and not handed to the connection yet. */
@@ -70,6 +86,7 @@ export class ReplyQueue {
   close(): void {
     this.#closed = true;
     this.#lengthQueued = 0;
+    this.#lengthSent = 0;
     for (const reply of this.#expected.drain()) if (reply.parts !== undefined) reply.onWritten();
   }
 
@@ -81,6 +98,8 @@ export class ReplyQueue {
     const parts: Uint8Array[] = [];
     for (const reply of leaving) parts.push(...(reply.parts ?? []));
     const isLast = leaving[leaving.length - 1]?.isLast === true;
+    if (this.#lengthSent === 0) this.#sentSinceMs = this.#clock.monotonicMs();
+    this.#lengthSent += lengthOf(parts);
     this.#choked = !this.#connection.send(parts, () => this.#written(leaving));
     if (isLast) this.#connection.close();
   }
@@ -104,6 +123,8 @@ export class ReplyQueue {
     }
     if (this.#closed) return;
     this.#lengthQueued -= length;
+    this.#lengthSent -= length;
+    this.#sentSinceMs = this.#clock.monotonicMs();
     this.#onRoom();
   }
 }

@@ -1,3 +1,4 @@
+import type { CodedError } from "@millrace/errors";
 import type { Lease } from "@millrace/framing";
 import type { Clock, Connection } from "@millrace/platform";
 import { EvictionNotice } from "../evictions/eviction-notice.ts";
@@ -13,6 +14,9 @@ export interface ConnectionLimits {
   readonly requestsInFlightMax: number;
   /** Bytes of replies not written yet; beyond it no further request begins. */
   readonly repliesLengthMax: number;
+  readonly messageLengthMax: number;
+  /** Longest message before login. */
+  readonly strangerMessageLengthMax: number;
 }
 
 /** What a connection needs from the broker that accepted it. */
@@ -37,7 +41,7 @@ export class ClientConnection {
   readonly number: number;
   readonly transport: number;
   readonly remoteAddress: string;
-  session: Session | undefined = undefined;
+  #session: Session | undefined = undefined;
   /** Consumer groups its session is a member of; none can be joined yet. */
   groupsCount = 0;
   /** Monotonic milliseconds of the last request. */
@@ -61,6 +65,7 @@ export class ClientConnection {
     this.transport = options.connection.transport;
     this.remoteAddress = options.connection.remoteAddress;
     this.lastHeardMs = options.host.clock.monotonicMs();
+    options.connection.limitMessages?.(options.host.limits.strangerMessageLengthMax);
     this.#replies = new ReplyQueue({
       connection: options.connection,
       clock: options.host.clock,
@@ -69,6 +74,23 @@ export class ClientConnection {
     options.connection.onMessage = (messageLease) => this.#receive(messageLease);
     options.connection.onReadEnd = () => {};
     options.connection.onClose = () => this.#end();
+  }
+
+  /** Who is logged in, if anybody. */
+  get session(): Session | undefined {
+    return this.#session;
+  }
+
+  /** Binds a session, or ends it. A stranger may not send long messages: they would hold memory others need. */
+  set session(session: Session | undefined) {
+    const { messageLengthMax, strangerMessageLengthMax } = this.#host.limits;
+    this.#session = session;
+    this.#connection.limitMessages?.(session === undefined ? strangerMessageLengthMax : messageLengthMax);
+  }
+
+  /** True when the client takes its replies too slowly to be waited for. */
+  isStalled(nowMs: number): boolean {
+    return this.#replies.isStalled(nowMs);
   }
 
   /** Requests received whose reply has not been handed to the transport. */
@@ -123,9 +145,9 @@ export class ClientConnection {
     this.#replies.settle(eviction);
   }
 
-  /** Closes at once, whatever is unanswered. */
-  close(): void {
-    this.#connection.close();
+  /** Closes whatever is unanswered: after writing what is queued, or at once with an error that says why. */
+  close(error?: CodedError): void {
+    this.#connection.close(error);
   }
 
   #receive(messageLease: Lease): void {

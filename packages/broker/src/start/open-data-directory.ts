@@ -11,6 +11,8 @@ const NODE_ID = 0;
  * @throws CodedError DataDirectoryInUse, FormatTooNew, ForeignDataDirectory; nothing in it is touched then
  */
 export async function openDataDirectory({ platform }: BrokerOptions): Promise<DiskLock> {
+  // Looked at first, so that not even a lock file is left in a directory that is not ours.
+  await checkDataFormat(platform.disk);
   const lock = await lockDataDirectory(platform.disk);
   try {
     const format = await checkDataFormat(platform.disk);

@@ -4,6 +4,7 @@ import { ErrorCode } from "@millrace/errors";
 import { decodeBatchHeader, xxh3_64 } from "@millrace/framing";
 import {
   COMMAND_OPERATIONS,
+  CommandCode,
   decodePollMessagesReply,
   decodeSendMessagesReply,
   encodeCreateStream,
@@ -284,5 +285,30 @@ test("A reply holds no more than the longest message; the next poll goes on behi
   assert.ok(answer.bytes.length <= 4096);
   const { messages } = polled(answer.payload);
   assert.ok(messages.length >= 3 && messages.length < 8);
+  await server.stop();
+});
+
+test("A client that never takes its replies is closed after a while, and what they held is free.", async () => {
+  const { server, client } = await started();
+  const slow = await server.login(2n);
+  for (let index = 0; index < 4; index++) await client.ok("SendMessages", sendBody(["x".repeat(500_000)]));
+  slow.connection.pause();
+  const poll = slow.frame(Operation.NonReplicated, pollBody(), { code: CommandCode.PollMessages });
+  for (let index = 0; index < 20; index++) slow.exchange(poll.slice()).catch(() => undefined);
+  await server.platform.clock.run(20_000);
+  assert.equal(server.broker.shard.connections.count, 2);
+  await server.platform.clock.run(60_000);
+  assert.equal(server.broker.shard.connections.count, 1);
+  await client.ok("Ping");
+  await server.stop();
+});
+
+test("Before login a long message closes the connection; after login it is welcome.", async () => {
+  const { server, client } = await started();
+  const stranger = server.connect();
+  stranger.sendRaw(stranger.frame(Operation.SendMessages, new Uint8Array(100_000)));
+  await server.platform.clock.run(10);
+  assert.equal(stranger.isClosed, true);
+  await client.ok("SendMessages", sendBody(["x".repeat(100_000)]));
   await server.stop();
 });
