@@ -58,4 +58,4 @@ export type { PolledMessages, PollRequest, PollStart } from "./messages/poll.ts"
 export type { ReceivedMessage } from "./messages/received-message.ts";
 export { MillraceClient, type SendConfirmation, type SendRequest } from "./millrace-client.ts";
 export type { Producer, ProducerOptions } from "./producer/producer.ts";
-export type { Ack, AckRange } from "./producer/send-record.ts";
+export type { Ack, AckRange } from "./producer/receipts.ts";

@@ -25,6 +25,7 @@ export type MessageHeaders =
   | Readonly<Record<string, HeaderValue>>
   | ReadonlyMap<string | TypedValue, HeaderValue>;
 
+const NO_HEADERS = new Uint8Array(0);
 const INT32_MAX = 2_147_483_647;
 const INT64_MAX = 0x7fff_ffff_ffff_ffffn;
 const UINT64_MAX = 0xffff_ffff_ffff_ffffn;
@@ -58,17 +59,16 @@ function keyOf(key: string | TypedValue): TypedField {
 }
 
 /**
- * Bytes of a message's headers. Undefined for none.
+ * Bytes of a message's headers; none for no headers.
  *
  * Whole numbers within 32 bits become int32, other numbers float64, bigints the shortest of int64, uint64,
  * int128, uint128 that holds them, so that each comes back as what it was.
  *
  * @throws CodedError InvalidHeaderKey, InvalidHeaderValue, TooBigUserHeaders above 100 000 bytes
  */
-export function encodeHeaders(headers: MessageHeaders | undefined): Uint8Array | undefined {
-  if (headers === undefined) return undefined;
+export function encodeHeaders(headers: MessageHeaders | undefined): Uint8Array {
+  if (headers === undefined) return NO_HEADERS;
   const entries = headers instanceof Map ? [...headers] : Object.entries(headers);
-  if (entries.length === 0) return undefined;
   const pairs = entries.map(([key, value]): TypedFieldPair => [keyOf(key), fieldOf(value)]);
   const bytes = encodeTypedFields(pairs);
   if (bytes.length <= USER_HEADERS_LENGTH_MAX) return bytes;

@@ -28,6 +28,10 @@ export interface Message {
 
 /** A checked message, ready to be written into a batch. */
 export interface PreparedMessage extends OutgoingMessage {
+  /** 0 for one that the batch writer draws. */
+  readonly id: bigint;
+  /** Empty for none. */
+  readonly userHeaders: Uint8Array;
   readonly key: Uint8Array | undefined;
   readonly originTimestamp: number;
   /** Bytes of its frame. */
@@ -85,11 +89,11 @@ export function prepareMessage(message: Message, nowMicros: number): PreparedMes
     throw new CodedError(ErrorCode.InvalidArgument, "originTimestamp is micros since 1970, below 2^53.");
   }
   return {
+    id: id ?? 0n,
     payload,
+    userHeaders,
     key: message.key === undefined ? undefined : keyBytes(message.key),
     originTimestamp: originTimestamp === undefined ? nowMicros : Number(originTimestamp),
-    frameLength: FRAME_HEADER_LENGTH + payload.length + (userHeaders?.length ?? 0),
-    ...(userHeaders !== undefined && { userHeaders }),
-    ...(id !== undefined && { id }),
+    frameLength: FRAME_HEADER_LENGTH + payload.length + userHeaders.length,
   };
 }

@@ -25,10 +25,10 @@ test("every kind of header value comes back as what it was", () => {
     low: -(2n ** 100n),
     bytes: Uint8Array.of(0, 255),
   };
-  const decoded = decodeHeaders(encodeHeaders(values) ?? new Uint8Array());
+  const decoded = decodeHeaders(encodeHeaders(values));
   assert.deepEqual(Object.fromEntries(decoded), values);
-  assert.equal(encodeHeaders({}), undefined);
-  assert.equal(encodeHeaders(undefined), undefined);
+  assert.equal(encodeHeaders({}).length, 0);
+  assert.equal(encodeHeaders(undefined).length, 0);
 });
 
 test("a header may name its kind, and a map may have keys that are not text", () => {

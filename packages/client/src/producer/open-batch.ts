@@ -2,7 +2,7 @@ import type { CodedError } from "@millrace/errors";
 import { BATCH_HEADER_LENGTH } from "@millrace/framing";
 import { ORIGIN_TIMESTAMP_SPREAD_MAX, type Partitioning, type SendConfirmation } from "@millrace/protocol";
 import type { PreparedMessage } from "../messages/message.ts";
-import type { SendRecord } from "./send-record.ts";
+import type { Receipt } from "./receipts.ts";
 
 /** When a batch counts as full. */
 export interface BatchLimits {
@@ -11,9 +11,10 @@ export interface BatchLimits {
   readonly lengthMax: number;
 }
 
-/** Messages of one send inside one batch; they stand next to each other. */
-interface Share {
-  readonly record: SendRecord;
+/** Messages of one receipt; they stand next to each other. */
+interface OpenShare {
+  readonly receipt: Receipt;
+  readonly index: number;
   count: number;
 }
 
@@ -25,7 +26,7 @@ export class OpenBatch {
   framesLength = 0;
   /** True for the second try of messages whose partition had vanished. */
   readonly isRerouted: boolean;
-  readonly #shares: Share[] = [];
+  readonly #shares: OpenShare[] = [];
   #originMin = Number.POSITIVE_INFINITY;
   #originMax = 0;
 
@@ -46,37 +47,29 @@ export class OpenBatch {
     );
   }
 
-  /** Takes a message of the send that `record` stands for. */
-  add(message: PreparedMessage, record: SendRecord): void {
-    this.messages.push(message);
+  /** Takes a message; `receipt` hears what becomes of it. */
+  add(message: PreparedMessage, receipt: Receipt): void {
+    const index = this.messages.push(message) - 1;
     this.framesLength += message.frameLength;
     this.#originMin = Math.min(this.#originMin, message.originTimestamp);
     this.#originMax = Math.max(this.#originMax, message.originTimestamp);
     const last = this.#shares.at(-1);
-    if (last?.record === record) last.count += 1;
-    else this.#shares.push({ record, count: 1 });
+    if (last?.receipt === receipt) last.count += 1;
+    else this.#shares.push({ receipt, index, count: 1 });
   }
 
-  /** Every message with the record of its send, in order. */
-  *entries(): Generator<readonly [PreparedMessage, SendRecord]> {
-    let index = 0;
-    for (const { record, count } of this.#shares) {
-      for (const end = index + count; index < end; index += 1) {
-        yield [this.messages[index] as PreparedMessage, record];
-      }
+  /** Every message with its receipt, in order. */
+  *entries(): Generator<readonly [PreparedMessage, Receipt]> {
+    for (const { receipt, index, count } of this.#shares) {
+      for (const message of this.messages.slice(index, index + count)) yield [message, receipt];
     }
   }
 
-  /** Tells every send what became of its messages. */
+  /** Tells every receipt what became of its messages. */
   settle(error: CodedError | undefined, confirmation: SendConfirmation | undefined): void {
-    let index = 0;
-    for (const { record, count } of this.#shares) {
-      if (error !== undefined) record.fail(count, error);
-      else {
-        const offset = confirmation === undefined ? undefined : BigInt(confirmation.baseOffset + index);
-        record.confirm({ partitionId: confirmation?.partitionId, offset, count });
-      }
-      index += count;
+    for (const share of this.#shares) {
+      if (error === undefined) share.receipt.confirm(share, confirmation);
+      else share.receipt.fail(share, error);
     }
   }
 }

@@ -26,6 +26,11 @@ export class PartitionRouter {
     this.#clock = clock;
   }
 
+  /** True once the number of partitions is known. */
+  get isReady(): boolean {
+    return this.#hash !== undefined && this.#count > 0;
+  }
+
   /** The partition of a key, or undefined before the first `refresh` ended well. */
   partitionOf(key: Uint8Array): number | undefined {
     if (this.#hash === undefined || this.#count === 0) return undefined;

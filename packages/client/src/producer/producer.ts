@@ -9,7 +9,7 @@ import { type Message, type PreparedMessage, prepareMessage } from "../messages/
 import { type PartitionChoice, partitioningOf } from "../messages/partition-choice.ts";
 import { type BatchLimits, OpenBatch } from "./open-batch.ts";
 import type { PartitionRouter } from "./partition-router.ts";
-import { type Ack, SendRecord } from "./send-record.ts";
+import { type Ack, FlushEpoch, type Receipt, SendReceipt } from "./receipts.ts";
 
 /** Options of a producer. */
 export interface ProducerOptions {
@@ -46,7 +46,7 @@ export interface ProducerParts {
 /** A send that waits for room, for the number of partitions, or for nothing any more. */
 interface Admission {
   readonly messages: readonly PreparedMessage[];
-  readonly record: SendRecord;
+  readonly receipt: Receipt;
   readonly length: number;
   readonly onAdmitted: (() => void) | undefined;
 }
@@ -80,7 +80,9 @@ export class Producer {
   readonly #open = new Map<number, OpenBatch>();
   #ready: OpenBatch[] = [];
   #admissions: Admission[] = [];
-  readonly #records = new Set<SendRecord>();
+  #epoch = new FlushEpoch();
+  /** Epochs that a flush ended and still waits for. */
+  #endedEpochs: FlushEpoch[] = [];
   #onProgress: (() => void)[] = [];
   #bufferedLength = 0;
   #inFlightCount = 0;
@@ -91,7 +93,6 @@ export class Producer {
   /** Open batches need not wait any longer: they leave as soon as there is a place in flight. */
   #isOverdue = false;
   #lingerTimer: Timer | undefined;
-  #firstError: CodedError | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: ProducerOptions, parts: ProducerParts) {
@@ -123,7 +124,11 @@ export class Producer {
    */
   send(messages: Message | readonly Message[]): Promise<Ack> {
     const promise = new Promise<Ack>((resolve, reject) => {
-      this.#accept(messages, undefined, (error, ack) => (error === undefined ? resolve(ack) : reject(error)));
+      this.#accept(
+        messages,
+        (count) =>
+          new SendReceipt(this.#epoch, count, (error, ack) => (error ? reject(error) : resolve(ack))),
+      );
     });
     promise.catch(() => {});
     return promise;
@@ -136,13 +141,13 @@ export class Producer {
    * @throws CodedError as `send` for what is wrong with the messages themselves
    */
   enqueue(messages: Message | readonly Message[]): Promise<void> {
-    return new Promise((resolve) => this.#accept(messages, resolve, () => {}));
+    return new Promise((resolve) => this.#accept(messages, () => this.#epoch, resolve));
   }
 
   /** Like `enqueue`, at once: false, and nothing taken, while the buffer is full. */
   tryEnqueue(messages: Message | readonly Message[]): boolean {
     if (this.#admissions.length > 0 || this.#bufferedLength >= this.#bufferLengthMax) return false;
-    this.#accept(messages, undefined, () => {});
+    this.#accept(messages, () => this.#epoch);
     return true;
   }
 
@@ -152,13 +157,15 @@ export class Producer {
    * @throws CodedError the first error since the last flush, of whichever message
    */
   async flush(): Promise<void> {
-    const pending = [...this.#records];
+    this.#endedEpochs.push(this.#epoch);
+    this.#epoch = new FlushEpoch();
+    const epochs = [...this.#endedEpochs];
     this.#endLinger();
-    while (pending.some((record) => this.#records.has(record))) {
+    while (epochs.some((epoch) => epoch.openCount > 0)) {
       await new Promise<void>((resolve) => this.#onProgress.push(resolve));
     }
-    const error = this.#firstError;
-    this.#firstError = undefined;
+    this.#endedEpochs = this.#endedEpochs.filter((epoch) => !epochs.includes(epoch));
+    const error = epochs.find((epoch) => epoch.firstError !== undefined)?.firstError;
     if (error !== undefined) throw error;
   }
 
@@ -181,24 +188,23 @@ export class Producer {
 
   #accept(
     input: Message | readonly Message[],
-    onAdmitted: (() => void) | undefined,
-    onSettled: (error: CodedError | undefined, ack: Ack) => void,
+    receiptFor: (count: number) => Receipt,
+    onAdmitted?: () => void,
   ): void {
     if (this.#closing !== undefined) {
       throw new CodedError(ErrorCode.ProducerClosed, "The producer is closed; make a new one.");
     }
-    const list = Array.isArray(input) ? (input as readonly Message[]) : [input as Message];
-    if (list.length === 0) throw new CodedError(ErrorCode.InvalidMessagesCount, "Send at least one message.");
     const nowMicros = this.#parts.clock.wallMicros();
-    const messages = list.map((message) => prepareMessage(message, nowMicros));
-    const record: SendRecord = new SendRecord(messages.length, (error, ack) => {
-      this.#records.delete(record);
-      this.#firstError ??= error;
-      onSettled(error, ack);
-    });
-    this.#records.add(record);
-    const length = messages.reduce((sum, message) => sum + message.frameLength, 0);
-    this.#admissions.push({ messages, record, length, onAdmitted });
+    const messages = isList(input)
+      ? input.map((message) => prepareMessage(message, nowMicros))
+      : [prepareMessage(input, nowMicros)];
+    if (messages.length === 0) {
+      throw new CodedError(ErrorCode.InvalidMessagesCount, "Send at least one message.");
+    }
+    let length = 0;
+    for (const message of messages) length += message.frameLength;
+    this.#epoch.openCount += messages.length;
+    this.#admissions.push({ messages, receipt: receiptFor(messages.length), length, onAdmitted });
     this.#admit();
   }
 
@@ -218,7 +224,7 @@ export class Producer {
       }
       this.#admissions.shift();
       this.#bufferedLength += next.length;
-      for (const message of next.messages) this.#addToBatch(message, next.record);
+      for (const message of next.messages) this.#addToBatch(message, next.receipt);
       next.onAdmitted?.();
       this.#pump();
       this.#startLinger();
@@ -230,8 +236,7 @@ export class Producer {
   }
 
   #canRoute(message: PreparedMessage): boolean {
-    const key = this.#keyOf(message);
-    return key === undefined || this.#parts.router.partitionOf(key) !== undefined;
+    return this.#keyOf(message) === undefined || this.#parts.router.isReady;
   }
 
   /** Asks once for the number of partitions; on failure the sends that need it fail, the others go on. */
@@ -241,7 +246,7 @@ export class Producer {
       this.#isLearning = false;
       if (error !== undefined) {
         const failed = this.#admissions.shift();
-        failed?.record.fail(failed.messages.length, error);
+        failed?.receipt.fail({ count: failed.messages.length }, error);
         failed?.onAdmitted?.();
         this.#noteProgress();
       }
@@ -249,7 +254,7 @@ export class Producer {
     });
   }
 
-  #addToBatch(message: PreparedMessage, record: SendRecord): void {
+  #addToBatch(message: PreparedMessage, receipt: Receipt): void {
     const key = this.#keyOf(message);
     const partitionId = key === undefined ? -1 : (this.#parts.router.partitionOf(key) as number);
     let batch = this.#open.get(partitionId);
@@ -261,7 +266,7 @@ export class Producer {
       batch = new OpenBatch(partitionId < 0 ? this.#partitioning : { kind: "partition", partitionId });
       this.#open.set(partitionId, batch);
     }
-    batch.add(message, record);
+    batch.add(message, receipt);
     if (batch.messages.length < this.#limits.countMax) return;
     this.#ready.push(batch);
     this.#open.delete(partitionId);
@@ -347,11 +352,11 @@ export class Producer {
 
   #splitByPartition(batch: OpenBatch): OpenBatch[] {
     const batches = new Map<number, OpenBatch>();
-    for (const [message, record] of batch.entries()) {
+    for (const [message, receipt] of batch.entries()) {
       const partitionId = this.#parts.router.partitionOf(this.#keyOf(message) as Uint8Array) as number;
       const target = batches.get(partitionId) ?? new OpenBatch({ kind: "partition", partitionId }, true);
       batches.set(partitionId, target);
-      target.add(message, record);
+      target.add(message, receipt);
     }
     return [...batches.values()];
   }
@@ -361,4 +366,8 @@ export class Producer {
     this.#onProgress = [];
     for (const resume of waiting) resume();
   }
+}
+
+function isList(input: Message | readonly Message[]): input is readonly Message[] {
+  return Array.isArray(input);
 }
