@@ -8,7 +8,9 @@ import { exitOnBrokenInvariants, stopOnSignals } from "./start/shutdown.ts";
 import { type RunningServer, startServer } from "./start/start-server.ts";
 import { VERSION } from "./version.ts";
 
-/** Runs the server from the command line. Whatever keeps it from starting is said in one line, and it exits 1. */
+/**
+ * Runs the server from the command line. Whatever keeps it from starting is said in one line, and it exits 1.
+ */
 export async function main(args: readonly string[]): Promise<void> {
   try {
     const flags = parseFlags(args);

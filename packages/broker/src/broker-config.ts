@@ -27,7 +27,9 @@ export interface BrokerConfig {
   readonly snapshotEveryOps: number;
   /** Partitions opened at once; each takes a few file calls, so more would only wait in the thread pool. */
   readonly partitionsOpeningMax: number;
-  /** Milliseconds that sessions found at start wait for their client to come back before they are logged out. */
+  /**
+   * Milliseconds that sessions found at start wait for their client to come back before they are logged out.
+   */
   readonly recoveredSessionGraceMs: number;
 }
 

@@ -79,7 +79,8 @@ export class Broker {
   }
 
   /**
-   * Answers what is in flight, closes every connection, flushes and closes every file. Settles when all that is done.
+   * Answers what is in flight, closes every connection, flushes and closes every file. Settles when all that
+   * is done.
    *
    * @param options.drainMs  how long connections may take before they are cut off
    */
@@ -105,9 +106,11 @@ export class Broker {
 }
 
 /**
- * Opens the data directory, recovers metadata and partitions, and makes a broker that is ready for connections.
+ * Opens the data directory, recovers metadata and partitions, and makes a broker that is ready for
+ * connections.
  *
- * @throws CodedError DataDirectoryInUse, FormatTooNew, ForeignDataDirectory, DataDirectoryUnusable, MetadataDamaged,
+ * @throws CodedError DataDirectoryInUse, FormatTooNew, ForeignDataDirectory, DataDirectoryUnusable,
+ *          MetadataDamaged,
  *         or whatever kept the first start from making the root user; nothing is left open or changed then
  */
 export async function createBroker(options: BrokerOptions): Promise<Broker> {

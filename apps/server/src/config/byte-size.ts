@@ -14,7 +14,10 @@ const UNIT_LENGTH: Readonly<Record<string, number>> = {
 const ZERO_WORDS = new Set(["none", "unlimited"]);
 const SHAPE = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/;
 
-/** Bytes of a text such as `64 MiB`, `15GB` or `4096`; `none` and `unlimited` are 0. Undefined when it is no size. */
+/**
+ * Bytes of a text such as `64 MiB`, `15GB` or `4096`; `none` and `unlimited` are 0. Undefined when it is no
+ * size.
+ */
 export function parseByteSize(text: string): number | undefined {
   const lower = text.trim().toLowerCase();
   if (ZERO_WORDS.has(lower)) return 0;

@@ -16,6 +16,7 @@ export const MESSAGE_SIZE = "64 MiB";
 /** Open client connections: the session table's capacity, with as many again that are not logged in. */
 export const CONNECTIONS_MAX = 16_384;
 
-/** Credentials that `--with-default-root-credentials` gives, known to every official client. */
+/** Name of the root user unless told otherwise, known to every official client. */
 export const ROOT_USERNAME = "iggy";
+/** Password that `--with-default-root-credentials` gives; known to everybody. */
 export const ROOT_PASSWORD = "iggy";

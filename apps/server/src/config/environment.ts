@@ -16,7 +16,10 @@ export function prefixedVariable(environment: Environment, name: string): string
   return undefined;
 }
 
-/** Every configuration value that the environment sets, with its path; the name is the path in capitals with `_`. */
+/**
+ * Every configuration value that the environment sets, with its path; the name is the path in capitals with
+ * `_`.
+ */
 export function environmentOverrides(
   environment: Environment,
 ): readonly { readonly path: readonly string[]; readonly value: string }[] {

@@ -1,6 +1,9 @@
 import { z } from "zod";
 
-/** The keys of a table, or undefined when the schema is not one. Looks through defaults, unions of forms and transforms. */
+/**
+ * The keys of a table, or undefined when the schema is not one. Looks through defaults, unions of forms and
+ * transforms.
+ */
 export function tableShape(schema: unknown): Readonly<Record<string, unknown>> | undefined {
   let inner = schema;
   while (inner instanceof z.ZodPrefault || inner instanceof z.ZodOptional) inner = inner.unwrap();

@@ -22,7 +22,8 @@ const GENERATED_LENGTH = 24;
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
 /**
- * The root user's credentials: from the environment, else the default ones when asked for, else a random password.
+ * The root user's credentials: from the environment, else the default ones when asked for, else a random
+ * password.
  *
  * @throws CodedError InvalidConfiguration when only one of name and password is set; InvalidUsername or
  *         InvalidPassword for lengths out of bounds

@@ -8,8 +8,8 @@ const SIGNAL_EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 const EXIT_BROKEN = 1;
 
 /**
- * Stops the server on the first SIGTERM or SIGINT and exits 0; a second signal exits at once. Exits 1 when stopping
- * takes longer than `joinMs` or fails.
+ * Stops the server on the first SIGTERM or SIGINT and exits 0; a second signal exits at once. Exits 1 when
+ * stopping takes longer than `joinMs` or fails.
  */
 export function stopOnSignals(
   server: RunningServer,

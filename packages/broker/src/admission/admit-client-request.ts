@@ -18,10 +18,11 @@ import type { Shard } from "../shard.ts";
 import { carriesNumbers, checkHeader } from "./check-header.ts";
 
 /**
- * Decides what becomes of one request: the header first, then whether the client may speak at all, then the command.
+ * Decides what becomes of one request: the header first, then whether the client may speak at all, then the
+ * command.
  *
- * What a command checks for itself comes in this order: body decodes, static bounds, target exists, permission,
- * business rule.
+ * What a command checks for itself comes in this order: body decodes, static bounds, target exists,
+ * permission, business rule.
  * @see wire-protocol sections 2.2, 3.2, 5.2
  */
 export function admitClientRequest(shard: Shard, request: ClientRequest): void {

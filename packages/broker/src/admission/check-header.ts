@@ -16,9 +16,9 @@ import type { Shard } from "../shard.ts";
 /**
  * Checks a request's header and the checksum of its body; 0, or the code to refuse it with.
  *
- * Frames that the reference drops in silence (a foreign command, an unknown operation, client id 0) are answered
- * with 3: no client is left waiting, and no official one sends such a frame. Session and request numbers of
- * replicated operations are checked once there is a session, see `carriesNumbers`.
+ * Frames that the reference drops in silence (a foreign command, an unknown operation, client id 0) are
+ * answered with 3: no client is left waiting, and no official one sends such a frame. Session and request
+ * numbers of replicated operations are checked once there is a session, see `carriesNumbers`.
  * @see wire-protocol section 2.2
  */
 export function checkHeader(shard: Shard, request: ClientRequest): number {

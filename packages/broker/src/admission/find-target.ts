@@ -42,7 +42,10 @@ export function findGroup(shard: Shard, topic: Topic, partitionId: number): Part
   );
 }
 
-/** The group of a partition the catalog holds. It exists as soon as the op that created the partition is executed. */
+/**
+ * The group of a partition the catalog holds. It exists as soon as the op that created the partition is
+ * executed.
+ */
 export function groupOf(shard: Shard, topic: Topic, partition: Partition): PartitionGroup {
   return shard.partitions.get(packPartition(topic.streamId, topic.id, partition.id));
 }

@@ -2,8 +2,8 @@ import { CodedError, ErrorCode } from "@millrace/errors";
 import type { BlockPool, Lease } from "@millrace/framing";
 
 /**
- * A lease of its own on part of a message, inside the kernel's memory: the part itself when the message lies there,
- * a copy of it when the message came on the heap.
+ * A lease of its own on part of a message, inside the kernel's memory: the part itself when the message lies
+ * there, a copy of it when the message came on the heap.
  *
  * @throws CodedError TransientNotAccepted when the copy finds no free block
  */

@@ -19,8 +19,8 @@ import { getTopic } from "./topics/get-topic.ts";
 import { getTopics } from "./topics/get-topics.ts";
 
 /**
- * Who carries out a command, by its code. Ping, login and logout are served before this table is asked; what is not
- * in it (users, tokens, consumer groups, snapshot, flush) answers `FeatureUnavailable`.
+ * Who carries out a command, by its code. Ping, login and logout are served before this table is asked; what
+ * is not in it (users, tokens, consumer groups, snapshot, flush) answers `FeatureUnavailable`.
  */
 export const COMMAND_HANDLERS: ReadonlyMap<number, Handler> = new Map<number, Handler>([
   [CommandCode.GetStats, getStats],

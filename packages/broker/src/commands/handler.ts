@@ -29,7 +29,10 @@ export function refuseWith(shard: Shard, request: ClientRequest, error: unknown)
   request.refuse(error.code, directFields(shard, request.connection));
 }
 
-/** Runs `action` and turns a `CodedError` it throws into the request's answer: for what happens after a handler returned. */
+/**
+ * Runs `action` and turns a `CodedError` it throws into the request's answer: for what happens after a
+ * handler returned.
+ */
 export function refusingErrors(shard: Shard, request: ClientRequest, action: () => void): void {
   try {
     action();

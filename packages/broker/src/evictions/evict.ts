@@ -5,7 +5,8 @@ import type { Shard } from "../shard.ts";
 const NOBODY = (1n << 128n) - 1n;
 
 /**
- * Ends the connection a request came on: the eviction frame leaves after the replies before it, then the socket closes.
+ * Ends the connection a request came on: the eviction frame leaves after the replies before it, then the
+ * socket closes.
  *
  * @param reason  see `EvictionReason`
  */

@@ -27,9 +27,11 @@ export interface Execution {
 const EMPTY = new Uint8Array(0);
 
 /**
- * Executes one committed op on the catalog. The same for an op that commits now and for one replayed at start.
+ * Executes one committed op on the catalog. The same for an op that commits now and for one replayed at
+ * start.
  *
- * Register and Logout belong to the client table; the catalog counts them, and their bodies depend on the op alone.
+ * Register and Logout belong to the client table; the catalog counts them, and their bodies depend on the op
+ * alone.
  */
 export function executeOp(catalog: Metadata, committed: CommittedMetadataOp): Execution {
   const { code, body, effects } = catalog.apply(committed);

@@ -34,8 +34,8 @@ export interface MetadataPlaneOptions {
 /**
  * The metadata group: a consensus group of one replica over the catalog and the client table.
  *
- * Operations are journaled, then executed in op order. A request is answered once its op is executed and partitions
- * have done their part, so what a client was told to exist can be used.
+ * Operations are journaled, then executed in op order. A request is answered once its op is executed and
+ * partitions have done their part, so what a client was told to exist can be used.
  */
 export class MetadataPlane {
   readonly #options: MetadataPlaneOptions;
@@ -142,7 +142,9 @@ export class MetadataPlane {
     this.#perform(outputs, request);
   }
 
-  /** @param request  whom an output without a context is for: the one just proposed, or the one just executed */
+  /**
+   * @param request  whom an output without a context is for: the one just proposed, or the one just executed
+   */
   #perform(outputs: readonly Output[], request?: MetadataRequest): void {
     for (const output of outputs) {
       switch (output.kind) {
@@ -213,7 +215,10 @@ export class MetadataPlane {
     this.#effects.add(done);
   }
 
-  /** A journal write failed: every op after the last executed one is refused, and the group goes on from there. */
+  /**
+   * A journal write failed: every op after the last executed one is refused, and the group goes on from
+   * there.
+   */
   #startOver(failure: CodedError): void {
     this.#options.log.error("The metadata journal could not be written.", { code: failure.code });
     this.#failure = undefined;
@@ -256,7 +261,10 @@ function refuse(request: MetadataRequest, code: number): void {
   request.answered({ kind: "refused", code });
 }
 
-/** What a client hears. A retry whose body differs from the first is refused instead of left without an answer. */
+/**
+ * What a client hears. A retry whose body differs from the first is refused instead of left without an
+ * answer.
+ */
 function answerOf(
   output: Exclude<Output, { kind: "send" | "journal-write" | "persist-view" | "apply" }>,
 ): MetadataAnswer {

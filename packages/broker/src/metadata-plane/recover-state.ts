@@ -32,7 +32,9 @@ export function recoverState(
   return { state, end };
 }
 
-/** The prepare a record was. Checksums of bodies are not journaled: a repeated request is known by its number. */
+/**
+ * The prepare a record was. Checksums of bodies are not journaled: a repeated request is known by its number.
+ */
 function prepareOf(record: JournalRecord): Prepare {
   return { ...record, session: Number(record.session), bodyChecksum: 0n, replica: 0, commit: record.op - 1 };
 }

@@ -36,8 +36,8 @@ export function emptySnapshot(clientsMax: number): MetadataSnapshot {
 }
 
 /**
- * Shape: version u32, op u64, view u32, checksum u128, timestamp u64, catalog u32 length + bytes, client table u32
- * length + bytes.
+ * Shape: version u32, op u64, view u32, checksum u128, timestamp u64, catalog u32 length + bytes, client
+ * table u32 length + bytes.
  */
 export function encodeSnapshot({ state, end }: MetadataSnapshot): Uint8Array {
   return new ByteWriter()

@@ -5,8 +5,9 @@ import { parsePartitionFolder, partitionPath, STREAMS_PATH } from "./partition-p
 /**
  * Finishes what a stop interrupted: folders of partitions that a committed op has deleted are removed.
  *
- * A folder no live partition owns was created by an op at or below `commit` and deleted by a later one. A folder
- * that names a later op, or that is named otherwise, is nobody's business here: it stays, with a warning.
+ * A folder no live partition owns was created by an op at or below `commit` and deleted by a later one. A
+ * folder that names a later op, or that is named otherwise, is nobody's business here: it stays, with a
+ * warning.
  */
 export async function removeOrphanPartitions(options: {
   readonly disk: Disk;

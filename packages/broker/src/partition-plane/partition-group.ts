@@ -19,7 +19,9 @@ export interface GroupContext {
   readonly admissionTimeoutMs: number;
 }
 
-/** Operations waiting beside those in flight, as a multiple of the pipeline's depth: the reference's number. */
+/**
+ * Operations waiting beside those in flight, as a multiple of the pipeline's depth: the reference's number.
+ */
 const QUEUE_FACTOR = 2;
 /** Looking for space costs a few system calls; once a second is soon enough for people who have made some. */
 const RESUME_INTERVAL_MS = 1000;
@@ -28,9 +30,9 @@ const NO_CONTENTS = { byteLength: 0, messagesCount: 0, segmentsCount: 1 };
 /**
  * One partition: a consensus group of one replica over a stored partition.
  *
- * Operations are numbered, stamped and journaled in the order in which they were submitted, and answered when they
- * are committed. While the pipeline is full they wait here; while that queue is full too, the connection that
- * brought the operation is held. One that waits longer than `admissionTimeoutMs` fails with 58.
+ * Operations are numbered, stamped and journaled in the order in which they were submitted, and answered when
+ * they are committed. While the pipeline is full they wait here; while that queue is full too, the connection
+ * that brought the operation is held. One that waits longer than `admissionTimeoutMs` fails with 58.
  */
 export class PartitionGroup {
   readonly identity: PartitionIdentity;
@@ -64,7 +66,9 @@ export class PartitionGroup {
     return this.#partition;
   }
 
-  /** The stored partition of a group that is open. @throws CodedError the reason why it did not open, or 58 */
+  /**
+   * The stored partition of a group that is open. @throws CodedError the reason why it did not open, or 58
+   */
   get openPartition(): Partition {
     if (this.#partition !== undefined) return this.#partition;
     throw this.#openFault ?? new CodedError(ErrorCode.TransientNotAccepted);
@@ -104,8 +108,8 @@ export class PartitionGroup {
   }
 
   /**
-   * Takes the opened partition, or the reason why it could not be opened, and starts on what waits. With one replica
-   * everything that recovery found is committed.
+   * Takes the opened partition, or the reason why it could not be opened, and starts on what waits. With one
+   * replica everything that recovery found is committed.
    */
   opened(partition: Partition | CodedError): void {
     if (partition instanceof CodedError) this.#openFault = partition;

@@ -4,8 +4,9 @@ import type { ClientConnection } from "../sessions/client-connection.ts";
 /**
  * One operation on its way through a partition's group.
  *
- * A batch comes as a lease of verified, unstamped bytes inside the kernel's memory; the group releases it once, in
- * every outcome. Small operations come with their body as storage wants it. Exactly one of `committed` and `failed` is called.
+ * A batch comes as a lease of verified, unstamped bytes inside the kernel's memory; the group releases it
+ * once, in every outcome. Small operations come with their body as storage wants it. Exactly one of
+ * `committed` and `failed` is called.
  */
 export interface PartitionOp {
   readonly operation: number;

@@ -4,8 +4,8 @@ import type { PartitionIdentity } from "@millrace/storage";
 export const STREAMS_PATH = "streams";
 
 /**
- * Folder of one partition. It carries the op that created the partition, so that one deleted and created again under
- * its id never meets the old one's files.
+ * Folder of one partition. It carries the op that created the partition, so that one deleted and created
+ * again under its id never meets the old one's files.
  */
 export function partitionPath({ streamId, topicId, partitionId, revision }: PartitionIdentity): string {
   return `${STREAMS_PATH}/${streamId}/topics/${topicId}/partitions/${partitionId}-${revision}`;

@@ -56,7 +56,9 @@ export class PartitionPlane {
     return group;
   }
 
-  /** Opens every partition of a recovered catalog and finishes deletions and purges that a stop interrupted. */
+  /**
+   * Opens every partition of a recovered catalog and finishes deletions and purges that a stop interrupted.
+   */
   async recover(catalog: Metadata, commit: number): Promise<void> {
     const { disk, log } = this.#options.platform;
     const opening: Promise<void>[] = [];
@@ -81,7 +83,9 @@ export class PartitionPlane {
     return this.#open(group, topic);
   }
 
-  /** Takes a partition out of use and settles when nothing of it is in flight; its files go in the background. */
+  /**
+   * Takes a partition out of use and settles when nothing of it is in flight; its files go in the background.
+   */
   async delete(identity: PartitionIdentity): Promise<void> {
     const group = this.#findLive(identity);
     if (group === undefined) return;

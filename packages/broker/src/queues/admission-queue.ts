@@ -37,7 +37,10 @@ export class AdmissionQueue<T> {
     return this.#waiting.shift()?.item;
   }
 
-  /** Starts the timer when something waits; call it once what can leave has left, so that most items need none. */
+  /**
+   * Starts the timer when something waits; call it once what can leave has left, so that most items need
+   * none.
+   */
   watch(): void {
     const oldest = this.#waiting.peek();
     if (oldest === undefined || this.#timer !== undefined) return;

@@ -4,7 +4,10 @@ import type { Shard } from "../shard.ts";
 
 const BEFORE_LOGIN: ReplyFields = {};
 
-/** Header fields of a reply that no op stands behind: the session and how far the node has committed, 0 before login. */
+/**
+ * Header fields of a reply that no op stands behind: the session and how far the node has committed, 0 before
+ * login.
+ */
 export function directFields(shard: Shard, connection: ClientConnection): ReplyFields {
   const { session } = connection;
   return session === undefined ? BEFORE_LOGIN : { op: session.session, commit: shard.metadata.commit };

@@ -2,8 +2,8 @@ import type { Clock, Connection } from "@millrace/platform";
 import { Fifo } from "../queues/fifo.ts";
 
 /**
- * How long a peer may take to take what was sent: this base, and more for more bytes at the slowest pace that still
- * counts as reading. Whoever is slower holds message memory that others need.
+ * How long a peer may take to take what was sent: this base, and more for more bytes at the slowest pace that
+ * still counts as reading. Whoever is slower holds message memory that others need.
  */
 const STALL_BASE_MS = 30_000;
 const SLOWEST_LENGTH_PER_MS = 1024;
@@ -21,8 +21,9 @@ export interface ExpectedReply {
 /**
  * One connection's replies, leaving in the order of the requests.
  *
- * Replies that become ready during one event leave in one vectored write when the event ends. What was handed to the
- * connection and is not written yet counts in `lengthQueued`, so that its owner can stop asking for more.
+ * Replies that become ready during one event leave in one vectored write when the event ends. What was handed
+ * to the connection and is not written yet counts in `lengthQueued`, so that its owner can stop asking for
+ * more.
  */
 export class ReplyQueue {
   readonly #connection: Connection;
@@ -82,7 +83,10 @@ export class ReplyQueue {
     this.#clock.afterEvent(this.#flushLater);
   }
 
-  /** The connection is gone: what is ready gives back what it borrows, what becomes ready later does so at once. */
+  /**
+   * The connection is gone: what is ready gives back what it borrows, what becomes ready later does so at
+   * once.
+   */
   close(): void {
     this.#closed = true;
     this.#lengthQueued = 0;

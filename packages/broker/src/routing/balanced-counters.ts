@@ -9,7 +9,8 @@ interface Turn {
 /**
  * Round-robin over a topic's partitions for sends that leave the choice to the server.
  *
- * One counter per topic id, in memory only; a topic created anew under an id starts at its first partition again.
+ * One counter per topic id, in memory only; a topic created anew under an id starts at its first partition
+ * again.
  * @see wire-protocol section 10
  */
 export class BalancedCounters {

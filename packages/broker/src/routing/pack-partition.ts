@@ -8,7 +8,8 @@ export const TOPICS_MAX = 2 ** 12;
 export const PARTITIONS_MAX = 2 ** 20;
 
 /**
- * Stream, topic and partition as one number of 52 bits: stream in the upper 20, topic in 12, partition in the lower 20.
+ * Stream, topic and partition as one number of 52 bits: stream in the upper 20, topic in 12, partition in the
+ * lower 20.
  *
  * A safe integer (below 2^53), so it serves as the key of a `Map` without a text or an object.
  * @see server-semantics section 1, partition-to-worker routing

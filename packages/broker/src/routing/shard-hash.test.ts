@@ -3,7 +3,9 @@ import { test } from "node:test";
 import { packPartition } from "./pack-partition.ts";
 import { murmur3OfPacked, shardOf } from "./shard-hash.ts";
 
-/** Murmur3 over any bytes of a length divisible by 4, with bigint arithmetic: slow, and written another way. */
+/**
+ * Murmur3 over any bytes of a length divisible by 4, with bigint arithmetic: slow, and written another way.
+ */
 function oracle(bytes: Uint8Array): number {
   const mask = 0xffffffffn;
   const rotate = (value: bigint, by: bigint) => ((value << by) | (value >> (32n - by))) & mask;

@@ -33,8 +33,8 @@ export interface ConnectionHost {
 /**
  * One client's connection: its session, the order of its requests and replies, and its bounds.
  *
- * Requests begin in the order they came. Sends overlap with sends; every other request waits until all before it are
- * answered, and what follows waits for it, so a poll sees what the same connection sent before.
+ * Requests begin in the order they came. Sends overlap with sends; every other request waits until all before
+ * it are answered, and what follows waits for it, so a poll sees what the same connection sent before.
  */
 export class ClientConnection {
   /** Number that clients see in GetMe and GetClients. */
@@ -81,7 +81,9 @@ export class ClientConnection {
     return this.#session;
   }
 
-  /** Binds a session, or ends it. A stranger may not send long messages: they would hold memory others need. */
+  /**
+   * Binds a session, or ends it. A stranger may not send long messages: they would hold memory others need.
+   */
   set session(session: Session | undefined) {
     const { messageLengthMax, strangerMessageLengthMax } = this.#host.limits;
     this.#session = session;
@@ -136,7 +138,10 @@ export class ClientConnection {
     this.#closeWhenAnswered();
   }
 
-  /** Sends an eviction frame after the replies that are due, then closes. Without a session there is nobody to evict. */
+  /**
+   * Sends an eviction frame after the replies that are due, then closes. Without a session there is nobody to
+   * evict.
+   */
   evict(reason: number): void {
     if (this.session === undefined || this.#isClosing) return;
     const eviction = new EvictionNotice(this, { reason, client: this.session.client });

@@ -88,8 +88,8 @@ export class ClientRequest implements ExpectedReply {
   }
 
   /**
-   * Answers with a body. `body` is lent until `release`, which is called once, after the write or when there is none.
-   * Nothing in `body` may be a view into the request.
+   * Answers with a body. `body` is lent until `release`, which is called once, after the write or when there
+   * is none. Nothing in `body` may be a view into the request.
    */
   answer(body: readonly Uint8Array[] = NOTHING, fields: ReplyFields = {}, release?: () => void): void {
     let bodyLength = 0;

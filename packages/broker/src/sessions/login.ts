@@ -32,8 +32,9 @@ import type { Session } from "./session.ts";
 /**
  * Login (Register): version gate, credentials, then a session agreed on by the metadata group.
  *
- * On a connection that has a session the same one is answered again, whatever the body says. Every refusal is an
- * eviction: 14 version, 15 body, 9 credentials (bad lengths, unknown name, wrong password, inactive user), 10 token.
+ * On a connection that has a session the same one is answered again, whatever the body says. Every refusal is
+ * an eviction: 14 version, 15 body, 9 credentials (bad lengths, unknown name, wrong password, inactive user),
+ * 10 token.
  * @see wire-protocol section 5.1
  */
 export function login(shard: Shard, request: ClientRequest): void {

@@ -10,7 +10,8 @@ import type { Session } from "./session.ts";
 const RETRY_DELAY_MS = 100;
 
 /**
- * Ends the session; the connection stays open and unbound. Without a session there is nothing to end: empty success.
+ * Ends the session; the connection stays open and unbound. Without a session there is nothing to end: empty
+ * success.
  *
  * Refused with 57 or 58 when it cannot commit; the session stays then.
  */
@@ -41,8 +42,8 @@ export function endSession(shard: Shard, connection: ClientConnection): void {
 }
 
 /**
- * Commits a Logout that no client sent. A newer session of the same client id is not touched: the table refuses the
- * older one's. One that finds no room is tried again later.
+ * Commits a Logout that no client sent. A newer session of the same client id is not touched: the table
+ * refuses the older one's. One that finds no room is tried again later.
  */
 export function logoutOnBehalf(shard: Shard, session: Pick<Session, "client" | "session" | "user">): void {
   const { client, user } = session;

@@ -10,8 +10,8 @@ interface Check {
 /**
  * Checks passwords, a few at a time.
  *
- * Each check costs a thread and megabytes for a while, on purpose; those beyond the bound wait. A connection has one
- * at most, so the queue is bounded by the connections.
+ * Each check costs a thread and megabytes for a while, on purpose; those beyond the bound wait. A connection
+ * has one at most, so the queue is bounded by the connections.
  */
 export class PasswordChecks {
   readonly #passwords: Passwords;

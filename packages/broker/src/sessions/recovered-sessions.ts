@@ -2,9 +2,9 @@ import type { Shard } from "../shard.ts";
 import { logoutOnBehalf } from "./logout.ts";
 
 /**
- * Sessions that a crash left in the client table have no connection. Their clients may come back under the same id
- * and go on with their request numbers; those that have not after a while are logged out, so that the table's room
- * is not used up by clients that are gone.
+ * Sessions that a crash left in the client table have no connection. Their clients may come back under the
+ * same id and go on with their request numbers; those that have not after a while are logged out, so that the
+ * table's room is not used up by clients that are gone.
  *
  * @returns stops waiting for them
  */

@@ -2,7 +2,9 @@
 export interface Session {
   /** Client id, u128, chosen by the client. */
   readonly client: bigint;
-  /** Op at which its Register committed; the fence: a later Register of the same id makes this one too low. */
+  /**
+   * Op at which its Register committed; the fence: a later Register of the same id makes this one too low.
+   */
   readonly session: number;
   readonly user: number;
   /** Name and version the SDK gave at login, for logs. */

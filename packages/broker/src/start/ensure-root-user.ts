@@ -6,7 +6,10 @@ import type { RootUser } from "../broker.ts";
 import type { MetadataPlane } from "../metadata-plane/metadata-plane.ts";
 import type { MetadataAnswer } from "../metadata-plane/metadata-request.ts";
 
-/** Makes the root user when the catalog has none: on the first start, never later. @throws CodedError why it failed */
+/**
+ * Makes the root user when the catalog has none: on the first start, never later. @throws CodedError why it
+ * failed
+ */
 export async function ensureRootUser(
   metadata: MetadataPlane,
   rootUser: () => Promise<RootUser>,

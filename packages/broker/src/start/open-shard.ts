@@ -25,7 +25,8 @@ export interface OpenedShard {
 }
 
 /**
- * Recovers a shard: the directory is taken, metadata is replayed, partitions are opened, a first root user is made.
+ * Recovers a shard: the directory is taken, metadata is replayed, partitions are opened, a first root user is
+ * made.
  *
  * @throws CodedError as `createBroker` says; everything opened so far is closed again
  */

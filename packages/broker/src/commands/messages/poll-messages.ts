@@ -35,8 +35,8 @@ interface Poll {
 /**
  * Serves messages of one partition, as stored, by reference.
  *
- * With auto-commit the reply waits until the offset of its last message is committed, so the very next poll of this
- * consumer goes on behind it; the offset never moves backwards.
+ * With auto-commit the reply waits until the offset of its last message is committed, so the very next poll
+ * of this consumer goes on behind it; the offset never moves backwards.
  * @see wire-protocol section 11
  */
 export const pollMessages: Handler = (shard, request, session) => {
@@ -57,7 +57,10 @@ export const pollMessages: Handler = (shard, request, session) => {
   );
 };
 
-/** Nobody is a member of a group yet: with a partition the caller does not own it, without one there is nothing. */
+/**
+ * Nobody is a member of a group yet: with a partition the caller does not own it, without one there is
+ * nothing.
+ */
 function answerNonMember(shard: Shard, request: ClientRequest, asked: PollMessages): void {
   const partitionId = asked.partitionId === undefined ? 0 : PARTITION_NOT_OWNED;
   const header = encodePollReplyHead({ partitionId, currentOffset: 0, count: 0 });

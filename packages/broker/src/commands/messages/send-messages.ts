@@ -6,8 +6,8 @@ import type { Handler } from "../handler.ts";
 /**
  * Appends a batch to a partition and confirms where it begins.
  *
- * The reply leaves once the batch is written as durably as the topic asks. Requests of one connection overlap here;
- * their order is that of their partition's group.
+ * The reply leaves once the batch is written as durably as the topic asks. Requests of one connection overlap
+ * here; their order is that of their partition's group.
  * @see wire-protocol sections 7.5, 8.9, 9
  */
 export const sendMessages: Handler = (shard, request, session) => {

@@ -9,8 +9,8 @@ import type { Shard } from "../../shard.ts";
 import type { Handler } from "../handler.ts";
 
 /**
- * Every change of the catalog: checked as far as it can be without it, then agreed on by the metadata group, which
- * decides the rest when the op commits. A repeated request gets its stored reply, byte for byte.
+ * Every change of the catalog: checked as far as it can be without it, then agreed on by the metadata group,
+ * which decides the rest when the op commits. A repeated request gets its stored reply, byte for byte.
  * @see wire-protocol sections 4.1, 5.3
  */
 export const commitMetadata: Handler = (shard, request, session) => {
@@ -23,7 +23,9 @@ export const commitMetadata: Handler = (shard, request, session) => {
   });
 };
 
-/** Who asks, in the words of the metadata group: the session of the connection counts, not that of the header. */
+/**
+ * Who asks, in the words of the metadata group: the session of the connection counts, not that of the header.
+ */
 export function metadataRequest(
   request: ClientRequest,
   session: Session,
@@ -37,7 +39,9 @@ export function metadataRequest(
   };
 }
 
-/** Passes on how the group answered. Refusals stand in the result section where the reply's operation has one. */
+/**
+ * Passes on how the group answered. Refusals stand in the result section where the reply's operation has one.
+ */
 export function answerMetadata(
   shard: Shard,
   request: ClientRequest,

@@ -19,8 +19,9 @@ import { answerMetadata, metadataRequest } from "./commit-metadata.ts";
 /**
  * Deletes the oldest sealed segments of a partition.
  *
- * The metadata group decides whether it may be, so that a repeated request is recognised; then the partition's group
- * is told up to which offset to cut. A segment that somebody's stored offset has not passed is kept.
+ * The metadata group decides whether it may be, so that a repeated request is recognised; then the
+ * partition's group is told up to which offset to cut. A segment that somebody's stored offset has not passed
+ * is kept.
  * @see server-semantics section 6
  */
 export const deleteSegments: Handler = (shard, request, session) => {
@@ -64,7 +65,10 @@ function truncate(shard: Shard, request: ClientRequest, asked: DeleteSegments, d
   );
 }
 
-/** First offset that stays when `count` sealed segments go, as far as stored offsets let them; nothing when none goes. */
+/**
+ * First offset that stays when `count` sealed segments go, as far as stored offsets let them; nothing when
+ * none goes.
+ */
 export function truncationOffset(partition: Partition, count: number): number | undefined {
   const barrier = partition.lowestConsumerOffset() ?? Number.POSITIVE_INFINITY;
   let upToOffset: number | undefined;

@@ -19,7 +19,8 @@ export interface ConsumerPlace {
  * Finds the partition (0 when none is named) and the consumer of an offset command.
  *
  * Consumer groups cannot be created yet, so none exists: they answer 5000.
- * @throws CodedError StreamIdNotFound, TopicIdNotFound, PartitionNotFound, Unauthorized, ConsumerGroupIdNotFound
+ * @throws CodedError StreamIdNotFound, TopicIdNotFound, PartitionNotFound, Unauthorized,
+ *          ConsumerGroupIdNotFound
  */
 export function findConsumer(shard: Shard, session: Session, target: OffsetTarget): ConsumerPlace {
   const { stream, topic } = findTopic(shard, target);

@@ -19,7 +19,10 @@ interface OffsetStore {
   readonly consumerId: number;
 }
 
-/** Refuses a new consumer when the partition remembers as many as it may. @throws CodedError TooManyConsumerOffsets */
+/**
+ * Refuses a new consumer when the partition remembers as many as it may. @throws CodedError
+ * TooManyConsumerOffsets
+ */
 export function checkOffsetRoom(shard: Shard, partition: Partition, consumerId: number): void {
   if (partition.mayStoreConsumerOffset(CONSUMER_KIND, consumerId)) return;
   const limit = shard.config.consumerOffsetsMax;
@@ -51,7 +54,10 @@ export function submitStoreOffset(
 /** Kind, id, offset: the body as storage keeps it. */
 const STORE_LENGTH = 1 + 4 + 8;
 
-/** Stores an offset for a poll with auto-commit: only forwards, and without an op when there is nothing to move. */
+/**
+ * Stores an offset for a poll with auto-commit: only forwards, and without an op when there is nothing to
+ * move.
+ */
 export function storeOffsetForward(
   store: OffsetStore,
   offset: number,
