@@ -23,7 +23,7 @@ export interface Share {
 
 /** Who hears what became of messages. Every message is told about once. */
 export interface Receipt {
-  /** They were written; without a confirmation the server had written them before and no longer knows where. */
+  /** Written; without a confirmation the server had written them before and no longer knows where. */
   confirm(share: Share, confirmation: SendConfirmation | undefined): void;
   fail(share: Pick<Share, "count">, error: CodedError): void;
 }
