@@ -121,9 +121,14 @@ export function writeRecordHeader(
   setU64(view, position + AT.commit, parts.commit);
 }
 
-/** Writes where the record's batch lies. */
-export function writeBatchPlace(view: DataView, position: number, place: BatchPlace): void {
-  setU64(view, position + AT.position, place.position);
+/** Writes what the record's batch holds and that it lies at `logPosition`. */
+export function writeBatchPlace(
+  view: DataView,
+  position: number,
+  place: Omit<BatchPlace, "position">,
+  logPosition: number,
+): void {
+  setU64(view, position + AT.position, logPosition);
   setU64(view, position + AT.baseOffset, place.baseOffset);
   view.setBigUint64(position + AT.batchChecksum, place.checksum, true);
   view.setUint32(position + AT.batchLength, place.length, true);

@@ -179,7 +179,7 @@ export class GroupWriter {
     const group = this.#group;
     this.#callsOut = group.logLength > 0 ? 2 : 1;
     this.#dirty = true;
-    if (group.logLength > 0) this.#files.log.write(group.logParts, active.logLength, this.#onWritten);
+    if (group.logLength > 0) this.#files.log.write(group.logParts(), active.logLength, this.#onWritten);
     this.#files.ops.write([group.records], active.opsLength, this.#onWritten);
   }
 

@@ -28,16 +28,14 @@ const RECORD_BYTES_FIRST = 1024;
  */
 export class Group {
   readonly entries: OpEntry[] = [];
-  /** Parts for one vectored write; neighbours in memory are one part. */
-  readonly logParts: Uint8Array[] = [];
   logLength = 0;
   opsLength = 0;
   readonly #kernel: ChecksumKernel;
   #large = 0;
   #recordBytes = new Uint8Array(RECORD_BYTES_FIRST);
   #recordView = viewOver(this.#recordBytes);
-  #runStart = -1;
-  #runEnd = -1;
+  /** Ranges of the kernel's memory to be written, start and end by turns; neighbours in memory are one range. */
+  readonly #logRanges: number[] = [];
 
   constructor(kernel: ChecksumKernel) {
     this.#kernel = kernel;
@@ -47,14 +45,21 @@ export class Group {
     return this.#recordBytes.subarray(0, this.opsLength);
   }
 
+  /** Parts for one vectored write. */
+  logParts(): Uint8Array[] {
+    const { bytes } = this.#kernel.memory;
+    const ranges = this.#logRanges;
+    const parts: Uint8Array[] = [];
+    for (let at = 0; at < ranges.length; at += 2) parts.push(bytes.subarray(ranges[at], ranges[at + 1]));
+    return parts;
+  }
+
   clear(): void {
     this.entries.length = 0;
-    this.logParts.length = 0;
+    this.#logRanges.length = 0;
     this.logLength = 0;
     this.opsLength = 0;
     this.#large = 0;
-    this.#runStart = -1;
-    this.#runEnd = -1;
   }
 
   /** True when `entry` may still join. The first always may. */
@@ -82,25 +87,14 @@ export class Group {
   }
 
   #addBatch(batch: NonNullable<OpEntry["batch"]>, at: number, logPosition: number): void {
-    writeBatchPlace(this.#recordView, at, { ...batch, position: logPosition + this.logLength });
+    writeBatchPlace(this.#recordView, at, batch, logPosition + this.logLength);
     if (batch.length >= LARGE_LENGTH) this.#large += 1;
     this.logLength += batch.length;
-    this.#addPart(batch.lease.position, batch.lease.bytes);
-  }
-
-  /** Extends the last part when the batch follows it in memory: copied small batches become one part. */
-  #addPart(position: number, bytes: Uint8Array): void {
-    if (position >= 0 && position === this.#runEnd && this.logParts.length > 0) {
-      this.#runEnd += bytes.length;
-      this.logParts[this.logParts.length - 1] = this.#kernel.memory.bytes.subarray(
-        this.#runStart,
-        this.#runEnd,
-      );
-      return;
-    }
-    this.#runStart = position;
-    this.#runEnd = position < 0 ? -1 : position + bytes.length;
-    this.logParts.push(bytes);
+    const start = batch.lease.position;
+    const ranges = this.#logRanges;
+    const follows = ranges.length > 0 && ranges[ranges.length - 1] === start;
+    if (follows) ranges[ranges.length - 1] = start + batch.length;
+    else ranges.push(start, start + batch.length);
   }
 
   /** Room for `length` more bytes of records, zeroed where the body's padding will be. */

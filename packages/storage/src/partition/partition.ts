@@ -152,22 +152,23 @@ export class Partition {
    */
   appendBatch(header: OpHeader, batchLease: Lease, done: AppendDone): void {
     const { accepted } = this.#state;
-    const { view } = batchLease;
-    const baseOffset = baseOffsetAt(view, 0);
-    const count = messageCountAt(view, 0);
-    assert(batchLease.position >= 0, "a batch lies in the kernel's memory");
+    const { position } = batchLease;
+    assert(position >= 0, "a batch lies in the kernel's memory");
+    const { kernel, pool, tailCache } = this.#options;
+    const { view } = kernel.memory;
+    const baseOffset = baseOffsetAt(view, position);
+    const count = messageCountAt(view, position);
     assert(baseOffset >= accepted.nextOffset, "a batch does not reuse offsets");
-    assert(baseTimestampAt(view, 0) === header.timestamp, "a batch carries the time of its op");
+    assert(baseTimestampAt(view, position) === header.timestamp, "a batch carries the time of its op");
     if (this.#refuses(header, done)) return;
-    const { pool, tailCache } = this.#options;
-    const lease = tailCache.hold(pool, batchLease);
+    const lease = tailCache.hold(pool, batchLease, kernel.memory);
     const batch = {
       lease,
       length: lease.length,
       baseOffset,
       count,
       timestamp: header.timestamp,
-      checksum: batchChecksumAt(view, 0),
+      checksum: batchChecksumAt(view, position),
     };
     const endOffset = baseOffset + count;
     tailCache.add(this.#tail(accepted.generation), { ...batch, endOffset });

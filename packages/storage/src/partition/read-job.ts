@@ -35,7 +35,6 @@ export type TakeOutcome = "taken" | "full" | "no-block";
 
 /** A read under way and, when it is over, its result. */
 export class ReadJob implements ReadResult {
-  readonly parts: Uint8Array[] = [];
   length = 0;
   count = 0;
   firstOffset = 0;
@@ -49,6 +48,9 @@ export class ReadJob implements ReadResult {
   readonly #pool: BlockPool;
   readonly #countMax: number;
   readonly #lengthMax: number;
+  readonly #parts: Uint8Array[] = [];
+  /** End of the last part in the kernel's memory; -1 when the next range cannot lengthen it. */
+  #openRangeEnd = -1;
   #leases: Lease[] = [];
 
   constructor(
@@ -63,6 +65,10 @@ export class ReadJob implements ReadResult {
     this.generation = range.generation;
     this.#countMax = limits.count;
     this.#lengthMax = limits.lengthMax;
+  }
+
+  get parts(): readonly Uint8Array[] {
+    return this.#parts;
   }
 
   get lastOffset(): number {
@@ -93,8 +99,8 @@ export class ReadJob implements ReadResult {
    */
   take(batch: FoundBatch): TakeOutcome {
     if (this.fitsWhole(batch)) {
-      const bytes = this.#kernel.memory.bytes.subarray(batch.position, batch.position + batch.length);
-      this.#keep(batch, [bytes], { firstOffset: batch.baseOffset, count: batch.count });
+      this.#addRange(batch.position, batch.position + batch.length);
+      this.#keep(batch, { firstOffset: batch.baseOffset, count: batch.count });
       return "taken";
     }
     return this.#takeRun(batch);
@@ -110,8 +116,11 @@ export class ReadJob implements ReadResult {
     const run = this.#kernel.sliceBatch(batch.position, index, count, scratch.position);
     const header = scratch.bytes.slice(0, BATCH_HEADER_LENGTH);
     scratch.release();
-    const frames = this.#kernel.memory.bytes.subarray(run.start, run.end);
-    this.#keep(batch, [header, frames], { firstOffset: batch.baseOffset + index, count });
+    this.#parts.push(header);
+    this.length += header.length;
+    this.#openRangeEnd = -1;
+    this.#addRange(run.start, run.end);
+    this.#keep(batch, { firstOffset: batch.baseOffset + index, count });
     if (count < wanted) this.isFull = true;
     return "taken";
   }
@@ -147,12 +156,23 @@ export class ReadJob implements ReadResult {
     );
   }
 
-  #keep(batch: FoundBatch, parts: readonly Uint8Array[], run: { firstOffset: number; count: number }): void {
-    batch.lease.retain();
-    this.#leases.push(batch.lease);
-    for (const part of parts) {
-      this.parts.push(part);
-      this.length += part.length;
+  /** Adds a range of the kernel's memory; one that follows the last in memory lengthens it instead. */
+  #addRange(start: number, end: number): void {
+    const { bytes } = this.#kernel.memory;
+    this.length += end - start;
+    const last = this.#parts[this.#parts.length - 1];
+    if (last !== undefined && start === this.#openRangeEnd) {
+      this.#parts[this.#parts.length - 1] = bytes.subarray(last.byteOffset - bytes.byteOffset, end);
+    } else {
+      this.#parts.push(bytes.subarray(start, end));
+    }
+    this.#openRangeEnd = end;
+  }
+
+  #keep(batch: FoundBatch, run: { firstOffset: number; count: number }): void {
+    if (this.#leases[this.#leases.length - 1] !== batch.lease) {
+      batch.lease.retain();
+      this.#leases.push(batch.lease);
     }
     if (this.count === 0) this.firstOffset = run.firstOffset;
     this.count += run.count;

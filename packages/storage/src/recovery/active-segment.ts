@@ -56,7 +56,8 @@ async function replayGood(source: ActiveSource, window: LogWindow | undefined): 
   const range = { file: source.files.ops, kernel: source.kernel, from: 0, end: source.opsLength };
   const scannedTo = await scanRecords(range, async (records) => {
     for (const { record, position } of records) {
-      const isGood = isNext(state, segment, record) && (await holdsBatch(window, record));
+      const isGood =
+        isNext(state, segment, record) && (holdsNow(window, record) ?? (await holdsBatch(window, record)));
       if (!isGood) {
         refusedAt = position;
         return false;
@@ -66,6 +67,11 @@ async function replayGood(source: ActiveSource, window: LogWindow | undefined): 
     return true;
   });
   return refusedAt ?? scannedTo;
+}
+
+/** The answer without waiting, when there is one: a start replays millions of records. */
+function holdsNow(window: LogWindow | undefined, record: OpRecord): boolean | undefined {
+  return window === undefined || record.kind !== RecordKind.batch || window.holdsNow(record.place);
 }
 
 async function holdsBatch(window: LogWindow | undefined, record: OpRecord): Promise<boolean> {

@@ -39,10 +39,20 @@ export class LogWindow {
     this.#partitionId = partitionId;
   }
 
+  /** What `holds` answers, at once, when the window lies over those bytes already; nothing when it must move. */
+  holdsNow(place: BatchPlace): boolean | undefined {
+    const at = this.#positionOf(place.position, place.length);
+    return at < 0 ? undefined : this.#isBatch(place, at);
+  }
+
   /** True when the bytes `place` names are there, unharmed, and are the batch it names. */
   async holds(place: BatchPlace): Promise<boolean> {
     const at = await this.#load(place.position, place.length);
-    if (at < 0 || this.#kernel.verifyBatch(at, place.length) !== undefined) return false;
+    return at >= 0 && this.#isBatch(place, at);
+  }
+
+  #isBatch(place: BatchPlace, at: number): boolean {
+    if (this.#kernel.verifyBatch(at, place.length) !== undefined) return false;
     const { view } = this.#kernel.memory;
     return (
       batchChecksumAt(view, at) === place.checksum &&
@@ -73,10 +83,15 @@ export class LogWindow {
 
   /** Position in the kernel's memory of `length` bytes of the file from `position` on; -1 when it ends before. */
   async #load(position: number, length: number): Promise<number> {
+    const at = this.#positionOf(position, length);
+    if (at >= 0) return at;
+    await this.#move(position, length);
+    return this.#positionOf(position, length);
+  }
+
+  #positionOf(position: number, length: number): number {
     const isHere = position >= this.#from && position + length <= this.#from + this.#length;
-    if (!isHere) await this.#move(position, length);
-    if (this.#lease === undefined || position + length > this.#from + this.#length) return -1;
-    return this.#lease.position + position - this.#from;
+    return isHere && this.#lease !== undefined ? this.#lease.position + position - this.#from : -1;
   }
 
   async #move(position: number, length: number): Promise<void> {

@@ -15,7 +15,7 @@ function fill(cache: TailCache, pool: BlockPool, tail: Tail, batch: { at: number
   const lease = block.part(0, batch.length);
   block.release();
   lease.bytes.fill(batch.at);
-  const held = cache.hold(pool, lease);
+  const held = cache.hold(pool, lease, kernel.memory);
   lease.release();
   cache.add(tail, {
     baseOffset: batch.at * 2,

@@ -1,4 +1,4 @@
-import type { BlockPool, Lease } from "@millrace/framing";
+import type { BlockPool, KernelMemory, Lease } from "@millrace/framing";
 import type { Tail, TailEntry } from "./tail.ts";
 
 /** Batches below this are copied together: a lease on a few bytes would keep a whole block of 1 MiB from others. */
@@ -46,10 +46,11 @@ export class TailCache {
 
   /**
    * A lease of its own on the batch: small ones are copied into a shared block, large ones (and small ones when the
-   * pool is out of blocks) are retained as they are. The caller releases it.
+   * pool is out of blocks) are retained as they are. `memory` is the pool's. The caller releases it.
    */
-  hold(pool: BlockPool, batchLease: Lease): Lease {
-    const compact = batchLease.length < SMALL_BATCH_LENGTH_MAX ? this.#copy(pool, batchLease) : undefined;
+  hold(pool: BlockPool, batchLease: Lease, memory: KernelMemory): Lease {
+    const compact =
+      batchLease.length < SMALL_BATCH_LENGTH_MAX ? this.#copy(pool, batchLease, memory) : undefined;
     if (compact !== undefined) return compact;
     batchLease.retain();
     return batchLease;
@@ -72,13 +73,13 @@ export class TailCache {
     this.#tidy();
   }
 
-  #copy(pool: BlockPool, batchLease: Lease): Lease | undefined {
-    const { length } = batchLease;
+  #copy(pool: BlockPool, batchLease: Lease, memory: KernelMemory): Lease | undefined {
+    const { length, position } = batchLease;
     const room = this.#gathering === undefined ? 0 : this.#gathering.lease.length - this.#gathering.used;
     if (this.#gathering?.pool !== pool || room < length) this.#gatherAnew(pool);
     const gathering = this.#gathering;
     if (gathering === undefined || gathering.lease.length - gathering.used < length) return undefined;
-    gathering.lease.bytes.set(batchLease.bytes, gathering.used);
+    memory.bytes.copyWithin(gathering.lease.position + gathering.used, position, position + length);
     const part = gathering.lease.part(gathering.used, length);
     gathering.used += length;
     return part;
