@@ -1,5 +1,6 @@
 """Sending and reading back: payloads, ids, typed headers, large and many messages."""
 
+import asyncio
 import time
 
 from apache_iggy import (
@@ -155,6 +156,25 @@ async def many_batches(judge: Judge) -> None:
         expect("offsets", [m.offset() for m in seen], list(range(start, start + len(seen))))
 
 
+async def concurrent_clients(judge: Judge) -> None:
+    """Eight clients write to one partition at once; every confirmed message is where its confirmation says."""
+    client = await judge.client()
+    name = await topic(client, "concurrent")
+    placed: dict[int, bytes] = {}
+
+    async def write(number: int) -> None:
+        writer = await judge.new_client()
+        for turn in range(25):
+            payloads = [f"{number}/{turn}/{index}".encode() for index in range(4)]
+            base = await send(writer, name, [SendMessage(data) for data in payloads])
+            placed.update(enumerate(payloads, base))
+
+    await asyncio.gather(*(write(number) for number in range(8)))
+    expect("offsets", sorted(placed), list(range(800)))
+    seen = {message.offset(): message.payload() for message in await read(client, name, 0, 1000)}
+    assert seen == placed, "a message is not where its confirmation says"
+
+
 async def send_refusals(judge: Judge) -> None:
     """Sending to a missing stream, topic or partition is refused and the session goes on."""
     client = await judge.client()
@@ -170,4 +190,4 @@ async def send_refusals(judge: Judge) -> None:
     expect("still usable", await send(client, name, message), 0)
 
 
-CASES = [round_trip, headers, large_message, many_messages, many_batches, send_refusals]
+CASES = [round_trip, headers, large_message, many_messages, many_batches, concurrent_clients, send_refusals]
