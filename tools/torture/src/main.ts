@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { asViolation } from "./oracle/violation.ts";
+import { asViolation, type Violation } from "./oracle/violation.ts";
 import { builtServer } from "./server/built-server.ts";
 import { freePort } from "./server/free-port.ts";
 import { ServerProcess } from "./server/server-process.ts";
@@ -18,6 +18,12 @@ Kills a built server under load, starts it again and compares everything with wh
   --server PATH  a server's entry to run in place of this repository's
   --folder PATH  where the data folder is made (default: the system's temporary folder)
 `;
+
+/** A folder grows by some 10 MiB a round; a fresh one now and then keeps starts and the last reading short. */
+const ROUNDS_PER_FOLDER = 100;
+
+/** Rounds that passed, on all folders. */
+let passed = 0;
 
 interface Options {
   readonly rounds: number;
@@ -58,29 +64,48 @@ function readOptions(): Options | undefined {
 
 function printRound(number: number, report: RoundReport): void {
   const { fault, acknowledgedCount, seenCount, startMs, roundMs } = report;
-  const kills =
-    fault.startKillsMs.length === 0 ? "" : `, starts killed after ${fault.startKillsMs.join(" ")} ms`;
+  const when = fault.isAfterLogin ? "of load" : "among the logins";
+  const { length } = fault.startKills;
+  const kills = length === 0 ? "" : `, ${length} ${length === 1 ? "start" : "starts"} killed`;
   const counts = `${acknowledgedCount} acknowledged, ${seenCount} read`;
   const times = `start ${startMs.toFixed(0)} ms, round ${(roundMs / 1000).toFixed(1)} s`;
-  console.log(`round ${number}: killed after ${fault.killAfterMs} ms${kills}; ${counts}; ${times}`);
+  console.log(`round ${number}: killed after ${fault.killAfterMs} ms ${when}${kills}; ${counts}; ${times}`);
 }
 
-/** Runs all rounds; returns how many passed and whether one failed. */
-async function runRounds(run: TortureRun, rounds: number): Promise<{ passed: number; failed: number }> {
-  let passed = 0;
-  try {
-    await run.begin();
-    for (let number = 1; number <= rounds; number += 1) {
-      printRound(number, await run.round(number));
-      passed += 1;
-    }
-    console.log(`after a clean stop: ${await run.finish()} messages read`);
-    return { passed, failed: 0 };
-  } catch (error) {
-    const violation = asViolation(error);
-    console.log(`\nVIOLATION in round ${passed + 1} (${violation.kind}): ${violation.message}`);
-    return { passed, failed: 1 };
+/** Runs rounds `first` to `last` on one data folder. Throws Violation. */
+async function runRounds(run: TortureRun, first: number, last: number): Promise<void> {
+  await run.begin();
+  for (let number = first; number <= last; number += 1) {
+    printRound(number, await run.round(number));
+    passed += 1;
   }
+  console.log(`after a clean stop: ${await run.finish()} messages read`);
+}
+
+/** Runs some rounds on a folder of their own. False when they found a violation; the folder stays then. */
+async function runOnFreshFolder(options: Options, first: number, last: number): Promise<boolean> {
+  const folder = mkdtempSync(join(options.folder, "millrace-torture-"));
+  const server = new ServerProcess({
+    entry: options.server ?? builtServer(),
+    folder,
+    port: await freePort(),
+  });
+  const onExit = () => server.killNow();
+  process.on("exit", onExit);
+  const run = new TortureRun(server, (options.seed + first - 1) >>> 0);
+  let violation: Violation | undefined;
+  await runRounds(run, first, last).catch((error: unknown) => {
+    violation = asViolation(error);
+  });
+  await server.kill();
+  process.off("exit", onExit);
+  console.log(run.summary());
+  if (violation !== undefined) {
+    console.log(`\nVIOLATION (${violation.kind}) after ${passed} good rounds: ${violation.message}`);
+  }
+  if (violation !== undefined || options.keep) console.log(`data and log: ${folder}`);
+  else rmSync(folder, { recursive: true, force: true });
+  return violation === undefined;
 }
 
 async function main(): Promise<void> {
@@ -88,27 +113,18 @@ async function main(): Promise<void> {
   if (options === undefined) return console.log(USAGE);
   console.log(`seed ${options.seed}`);
   mkdirSync(options.folder, { recursive: true });
-  const folder = mkdtempSync(join(options.folder, "millrace-torture-"));
-  const server = new ServerProcess({
-    entry: options.server ?? builtServer(),
-    folder,
-    port: await freePort(),
-  });
-  process.on("exit", () => server.killNow());
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.on(signal, () => {
-      console.log(`\n${signal}; the data stays in ${folder}`);
+      console.log(`\n${signal}; the data stays in ${options.folder}`);
       process.exit(130);
     });
   }
-  const run = new TortureRun(server, options.seed);
-  const { passed, failed } = await runRounds(run, options.rounds);
-  await server.kill();
-  console.log(run.summary());
-  if (failed > 0 || options.keep) console.log(`data and log: ${folder}`);
-  else rmSync(folder, { recursive: true, force: true });
-  console.log(`${passed} passed, ${failed} failed`);
-  process.exit(failed === 0 ? 0 : 1);
+  let isGood = true;
+  for (let first = 1; isGood && first <= options.rounds; first += ROUNDS_PER_FOLDER) {
+    isGood = await runOnFreshFolder(options, first, Math.min(options.rounds, first + ROUNDS_PER_FOLDER - 1));
+  }
+  console.log(`${passed} passed, ${isGood ? 0 : 1} failed`);
+  process.exit(isGood ? 0 : 1);
 }
 
 await main();

@@ -37,6 +37,7 @@ export class TortureRun {
   readonly #random: SeededRandom;
   readonly #content: MessageContent;
   readonly #workload: Workload;
+  #lastStartMs = 0;
 
   constructor(server: ServerProcess, seed: number) {
     this.#server = server;
@@ -47,7 +48,7 @@ export class TortureRun {
 
   /** Starts a fresh server and makes the topics. */
   async begin(): Promise<void> {
-    await this.#server.start();
+    this.#lastStartMs = await this.#server.start();
     const client = await this.#connect();
     await createTopics(client);
     await client.close();
@@ -59,7 +60,8 @@ export class TortureRun {
     const before = this.#acknowledged();
     const fault = chooseFault(this.#random);
     await this.#load(number, fault);
-    const startMs = await comeBack(this.#server, fault);
+    const startMs = await comeBack(this.#server, fault, this.#lastStartMs);
+    this.#lastStartMs = startMs;
     const seenCount = await this.verify(false);
     return {
       fault,
@@ -93,12 +95,13 @@ export class TortureRun {
 
   /** What the run did in all, for its last lines. */
   summary(): string {
-    const { catalog, purger, topics } = this.#workload;
+    const { catalog, purger, topics, storers } = this.#workload;
     let trimmed = 0;
     for (const topic of topics) for (const partition of topic.partitions) trimmed += partition.trimmedCount;
     return [
       `${this.#acknowledged()} messages acknowledged`,
       `${catalog.history.acknowledgedCount} catalog operations`,
+      `${storers.reduce((sum, { storesCount }) => sum + storesCount, 0)} offsets stored`,
       `${purger.purgesCount} purges`,
       `${trimmed} messages gone with deleted segments`,
     ].join(", ");

@@ -20,7 +20,8 @@ function mixed(number: number, salt: number): number {
 }
 
 /**
- * Messages as a pure function of the run's seed and the message's number, so that what was sent needs no memory.
+ * Messages as a pure function of the run's seed and the message's number, so that what was sent needs no
+ * memory.
  *
  * Shape of an id, 128 bits: run (32), CRC-32 of the payload (32), number (64).
  */

@@ -16,7 +16,9 @@ export interface Round {
   fail(violation: Violation): void;
 }
 
-/** One client with one job. `run` ends soon after the round is over and never rejects for a lost connection. */
+/**
+ * One client with one job. `run` ends soon after the round is over and never rejects for a lost connection.
+ */
 export interface Actor {
   readonly name: string;
   run(round: Round): Promise<void>;
@@ -46,7 +48,9 @@ export function acceptLoss(error: unknown, round: Round, what: string): void {
   throw new Violation("answer", `${what} failed while the server ran: ${text}`, { cause: error });
 }
 
-/** Some work on a connection; it ends soon after the round is over, or rejects when the connection is lost. */
+/**
+ * Some work on a connection; it ends soon after the round is over, or rejects when the connection is lost.
+ */
 export interface Job {
   readonly name: string;
   work(client: MillraceClient, round: Round): Promise<void>;

@@ -9,7 +9,9 @@ import { acceptLoss, type Job, type Round } from "./actor.ts";
 
 const BATCH_HEADER_LENGTH = 256;
 const BATCH_COUNT_MAX = 1000;
-/** Bytes a writer sends a millisecond on average, so that a run of many rounds fits a disk: 2 MiB a second. */
+/**
+ * Bytes a writer sends a millisecond on average, so that a run of many rounds fits a disk: 2 MiB a second.
+ */
 const BYTES_PER_MS = 2048;
 /** One batch in this many is followed by a burst without pauses. */
 const BURST_EVERY = 12;
@@ -32,7 +34,10 @@ function batchCount(random: SeededRandom): number {
   return Math.floor(BATCH_COUNT_MAX ** random.fraction() + random.fraction() / 2);
 }
 
-/** Sends batches of all sizes with several in flight and tells the oracle what it learns. Never sends one twice. */
+/**
+ * Sends batches of all sizes with several in flight and tells the oracle what it learns. Never sends one
+ * twice.
+ */
 export class BatchWriter implements Job {
   readonly #options: WriterOptions;
   readonly #partitionOfKey = new Map<string, number>();
@@ -94,7 +99,10 @@ export class BatchWriter implements Job {
     return { length, done };
   }
 
-  /** A chosen partition is the one that answers; one key leads to one partition as long as their number stays. */
+  /**
+   * A chosen partition is the one that answers; one key leads to one partition as long as their number
+   * stays.
+   */
   #checkPlacing(choice: PartitionChoice, partitionId: number): void {
     if (choice === "balanced") return;
     const key = "key" in choice ? String(choice.key) : undefined;

@@ -10,8 +10,8 @@ const COME_BACK = { retries: 1000, intervalMs: 20, delayMaxMs: 100 };
 const COME_BACK_MS = 60_000;
 
 /**
- * Changes the catalog, one operation after the other. In every second round its client lives through the crash and
- * repeats the unanswered operation under its old number, which must take effect exactly once.
+ * Changes the catalog, one operation after the other. In every second round its client lives through the
+ * crash and repeats the unanswered operation under its old number, which must take effect exactly once.
  */
 export class CatalogOperator implements Actor {
   readonly name = "catalog-operator";

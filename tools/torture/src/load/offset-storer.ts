@@ -11,6 +11,7 @@ export class OffsetStorer implements Job {
   readonly history: ConsumerOffsetHistory;
   readonly #stream: string;
   readonly #partition: PartitionHistory;
+  #storesCount = 0;
 
   constructor(options: { stream: string; partition: PartitionHistory; history: ConsumerOffsetHistory }) {
     this.#stream = options.stream;
@@ -20,6 +21,11 @@ export class OffsetStorer implements Job {
 
   get name(): string {
     return this.history.name;
+  }
+
+  /** Offsets acknowledged so far. */
+  get storesCount(): number {
+    return this.#storesCount;
   }
 
   /** Whose offset, and where. */
@@ -41,6 +47,7 @@ export class OffsetStorer implements Job {
       this.history.attempt(offset);
       await client.storeConsumerOffset({ ...this.place, offset: BigInt(offset) });
       this.history.acknowledge(offset);
+      this.#storesCount += 1;
     }
   }
 }

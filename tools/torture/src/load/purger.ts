@@ -7,8 +7,8 @@ import type { BatchWriter } from "./batch-writer.ts";
 const BATCHES_MAX = 12;
 
 /**
- * Fills a topic, stores an offset, purges it, and again. Nothing else touches the topic, so every message is known to
- * be before or after a purge; only the last purge of a round can be unanswered.
+ * Fills a topic, stores an offset, purges it, and again. Nothing else touches the topic, so every message
+ * is known to be before or after a purge; only the last purge of a round can be unanswered.
  */
 export class Purger implements Job {
   readonly name = "purger";

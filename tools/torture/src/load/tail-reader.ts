@@ -10,8 +10,8 @@ const POLL_COUNT = 257;
 const IDLE_MS = 3;
 
 /**
- * Follows the ends of all partitions while they are written: what it sees, acknowledged or not, is known to a client
- * and must never become anything else.
+ * Follows the ends of all partitions while they are written: what it sees, acknowledged or not, is known to
+ * a client and must never become anything else.
  */
 export class TailReader implements Job {
   readonly name: string;

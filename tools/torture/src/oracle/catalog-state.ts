@@ -76,7 +76,8 @@ function applyToTopics(topics: StreamState["topics"], operation: CatalogOperatio
 }
 
 /**
- * The catalog after an operation that is possible in `state`. Ids follow the server's rule: the lowest free one.
+ * The catalog after an operation that is possible in `state`. Ids follow the server's rule: the lowest free
+ * one.
  *
  * @param otherIds  ids of streams outside the model
  */

@@ -30,8 +30,8 @@ export function emptyTopic(): TopicHistory {
 }
 
 /**
- * Batches of chance, most of them acknowledged, some unanswered and written, some unanswered and not written, with a
- * gap of offsets here and there as a crash may leave.
+ * Batches of chance, most of them acknowledged, some unanswered and written, some unanswered and not
+ * written, with a gap of offsets here and there as a crash may leave.
  */
 export function fabricateHistory(seed: number): FabricatedHistory {
   const random = new SeededRandom(seed);
@@ -56,7 +56,9 @@ export function fabricateHistory(seed: number): FabricatedHistory {
   return { topic, shown };
 }
 
-/** Reads both partitions from the start to the end and ends the round, as after a restart. Throws Violation. */
+/**
+ * Reads both partitions from the start to the end and ends the round, as after a restart. Throws Violation.
+ */
 export function readAll({ topic, shown }: FabricatedHistory): void {
   shown.forEach((messages, partition) => {
     const read = new PartitionRead(topic, partition, 0);

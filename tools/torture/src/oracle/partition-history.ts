@@ -6,8 +6,8 @@ function endOf(batch: SentBatch): number {
 }
 
 /**
- * What clients know about the offsets of one partition, within one purge generation: which batch stands where, by
- * acknowledgement or because a reader saw it. What is known once must stay.
+ * What clients know about the offsets of one partition, within one purge generation: which batch stands
+ * where, by acknowledgement or because a reader saw it. What is known once must stay.
  */
 export class PartitionHistory {
   readonly topic: string;
@@ -61,7 +61,8 @@ export class PartitionHistory {
   /**
    * Notes that a batch stands at `baseOffset`.
    *
-   * @throws Violation reused when another batch is known there, or when the offset lies below what was known before
+   * @throws Violation reused when another batch is known there, or when the offset lies below what was
+   * known before
    */
   place(batch: SentBatch, baseOffset: number): void {
     const index = this.#indexFrom(baseOffset);

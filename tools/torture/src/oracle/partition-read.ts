@@ -3,8 +3,8 @@ import type { SeenMessage, TopicHistory } from "./topic-history.ts";
 import { Violation } from "./violation.ts";
 
 /**
- * One read of a partition from an offset on, message by message: offsets rise, every known message between two seen
- * ones is there, and nothing else is.
+ * One read of a partition from an offset on, message by message: offsets rise, every known message between
+ * two seen ones is there, and nothing else is.
  */
 export class PartitionRead {
   readonly #topic: TopicHistory;

@@ -1,6 +1,6 @@
 /**
- * What is known about a batch: no answer yet; acknowledged; the connection died first; known not to have been written;
- * removed by a purge or a deletion of segments.
+ * What is known about a batch: no answer yet; acknowledged; the connection died first; known not to have
+ * been written; removed by a purge or a deletion of segments.
  */
 export type BatchOutcome = "pending" | "acknowledged" | "unknown" | "absent" | "removed";
 

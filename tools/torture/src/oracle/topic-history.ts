@@ -69,8 +69,8 @@ export class TopicHistory {
   }
 
   /**
-   * Judges one message that a reader got from a partition; `from` and `next` bound what the same read has seen before
-   * it.
+   * Judges one message that a reader got from a partition; `from` and `next` bound what the same read has
+   * seen before it.
    *
    * @throws Violation never-sent, altered, moved, doubled, returned or reused
    */
@@ -105,8 +105,8 @@ export class TopicHistory {
   }
 
   /**
-   * After a restart, when every partition was read to its end: what was not found has not been written and must not
-   * appear later, and new offsets lie behind what is known.
+   * After a restart, when every partition was read to its end: what was not found has not been written and
+   * must not appear later, and new offsets lie behind what is known.
    */
   endRound(): void {
     for (const batch of this.#unplaced) batch.outcome = "absent";

@@ -19,7 +19,10 @@ export interface ServerPlace {
   readonly port: number;
 }
 
-/** One server on one data directory and one port, started, killed and started again. Only its own pid is signalled. */
+/**
+ * One server on one data directory and one port, started, killed and started again. Only its own pid is
+ * signalled.
+ */
 export class ServerProcess {
   readonly #place: ServerPlace;
   readonly #logPath: string;
@@ -56,7 +59,10 @@ export class ServerProcess {
     return performance.now() - startedMs;
   }
 
-  /** Starts the server and kills it after `delayMs`, wherever it is then. True when it was ready before that. */
+  /**
+   * Starts the server and kills it after `delayMs`, wherever it is then. True when it was ready before
+   * that.
+   */
   async startAndKill(delayMs: number): Promise<boolean> {
     const child = this.#spawn();
     let isReady = false;

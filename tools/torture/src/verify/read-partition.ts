@@ -25,7 +25,8 @@ export interface PartitionRange {
 /**
  * Reads a range of a partition and judges every message of it. Returns how many there were.
  *
- * @throws Violation of any kind of the oracle; answer when a read is empty before the end the server itself names
+ * @throws Violation of any kind of the oracle; answer when a read is empty before the end the server itself
+ * names
  */
 export async function readPartition(reader: Reader, range: PartitionRange): Promise<number> {
   const { topic, partitionId, from } = range;

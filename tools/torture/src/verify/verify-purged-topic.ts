@@ -19,8 +19,8 @@ async function isEmpty(reader: Reader, purger: Purger): Promise<boolean> {
 }
 
 /**
- * Reads the topic that is purged again and again. An unanswered purge has happened for all partitions and the stored
- * offset, or for none of them.
+ * Reads the topic that is purged again and again. An unanswered purge has happened for all partitions and
+ * the stored offset, or for none of them.
  */
 export async function verifyPurgedTopic(reader: Reader, purger: Purger, depth: Depth): Promise<number> {
   if (purger.isPurgeUnanswered) purger.settlePurge(await isEmpty(reader, purger));

@@ -14,8 +14,8 @@ export interface Depth {
 }
 
 /**
- * Reads a topic after a restart: every partition to its end, so that afterwards everything written is known. Returns
- * the messages read.
+ * Reads a topic after a restart: every partition to its end, so that afterwards everything written is
+ * known. Returns the messages read.
  */
 export async function verifyTopic(reader: Reader, topic: TopicHistory, depth: Depth): Promise<number> {
   let count = 0;
