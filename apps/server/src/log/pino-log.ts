@@ -19,11 +19,16 @@ function wrap(logger: Logger): Log {
   };
 }
 
-/** Facts as JSON can carry them: bigints exact as text. */
-function printable(facts: LogFacts = {}): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(facts).map(([key, value]) => [key, typeof value === "bigint" ? String(value) : value]),
-  );
+/** Facts as JSON can carry them: bigints exact as text, errors with their name, message and what caused them. */
+export function printable(facts: LogFacts = {}): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(facts).map(([key, value]) => [key, printableValue(value)]));
+}
+
+function printableValue(value: unknown): unknown {
+  if (typeof value === "bigint") return String(value);
+  if (!(value instanceof Error)) return value;
+  const cause = value.cause instanceof Error ? `, caused by ${String(printableValue(value.cause))}` : "";
+  return `${value.name}: ${value.message}${cause}`;
 }
 
 const LEVEL_NAMES: Readonly<Record<number, string>> = { 20: "debug", 30: "info", 40: "warn", 50: "error" };

@@ -212,3 +212,26 @@ test("A directory that another server uses is refused and not touched.", async (
   await client.ok("GetStreams");
   await first.stop();
 });
+
+test("A damaged byte is answered with PartitionDamaged where it is, and everything around it is served.", async () => {
+  const before = await TestServer.start();
+  const client = await before.login();
+  await createTopic(client, [{ key: "segment_size", value: typedField("uint64", 1_048_576n) }]);
+  for (let index = 0; index < 4; index++)
+    await client.ok("SendMessages", sendBody([`${index}`.repeat(600_000)]));
+  const disk = await before.stop();
+  const folder = "streams/0/topics/0/partitions";
+  const [partition] = await disk.readDirectory(folder);
+  const files = await disk.readDirectory(`${folder}/${partition?.name}`);
+  const [log] = files.filter(({ name }) => name.endsWith(".log"));
+  disk.flipBit(`${folder}/${partition?.name}/${log?.name}`, 8 * 700_000);
+  const { server, client: after } = await restarted(disk);
+  const poll = (offset: bigint) =>
+    after.command("PollMessages", pollBody({ strategy: { kind: "offset", offset }, count: 1 }));
+  assert.equal(polled((await poll(0n)).payload).messages[0]?.offset, 0);
+  assert.equal((await poll(1n)).code, ErrorCode.PartitionDamaged);
+  assert.equal(polled((await poll(2n)).payload).messages[0]?.offset, 2);
+  const [confirmation] = decodeSendMessagesReply(await after.ok("SendMessages", sendBody(["on"])));
+  assert.equal(confirmation?.baseOffset, 4, "writes go on");
+  await server.stop();
+});

@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { encodeRequestHeader, HEADER_LENGTH, HeapLeases } from "@millrace/framing";
+import { type Connection, TransportKind } from "@millrace/platform";
+import { SimClock } from "@millrace/platform/sim";
+import { Operation } from "@millrace/protocol";
+import { HeaderPool } from "../replies/header-pool.ts";
+import { ClientConnection } from "./client-connection.ts";
+import type { ClientRequest } from "./client-request.ts";
+
+/** A connection whose requests a test answers by hand. */
+function connected(limits = { requestsInFlightMax: 4, repliesLengthMax: 600 }) {
+  const clock = new SimClock();
+  const begun: ClientRequest[] = [];
+  const written: (() => void)[] = [];
+  const state = { pauses: 0, isClosed: false, endedCount: 0, writesAtOnce: true };
+  const connection = {
+    transport: TransportKind.memory,
+    remoteAddress: "test:1",
+    onMessage: (_lease: unknown) => {},
+    onReadEnd: () => {},
+    onDrain: () => {},
+    onClose: () => {},
+    send(_parts: readonly Uint8Array[], onWritten: () => void) {
+      if (state.writesAtOnce) onWritten();
+      else written.push(onWritten);
+      return true;
+    },
+    pause: () => {
+      state.pauses += 1;
+    },
+    resume: () => {
+      state.pauses -= 1;
+    },
+    close: () => {
+      state.isClosed = true;
+    },
+  };
+  const one = new ClientConnection({
+    number: 1,
+    connection: connection as unknown as Connection,
+    host: {
+      clock,
+      headers: new HeaderPool(),
+      limits: { ...limits, messageLengthMax: 1024, strangerMessageLengthMax: 1024 },
+      begin: (request) => void begun.push(request),
+      ended: () => {
+        state.endedCount += 1;
+      },
+    },
+  });
+  const leases = new HeapLeases();
+  const receive = (operation: number) => {
+    const lease = leases.allocate(HEADER_LENGTH);
+    assert.ok(lease);
+    encodeRequestHeader(lease.bytes, { length: HEADER_LENGTH, client: 1n, operation });
+    connection.onMessage(lease);
+  };
+  return { one, begun, state, written, connection, clock, receive };
+}
+
+const SEND = Operation.SendMessages;
+const READ = Operation.NonReplicated;
+
+test("Sends begin beside each other; a read waits for them, and what follows waits for the read.", () => {
+  const { begun, receive } = connected({ requestsInFlightMax: 100, repliesLengthMax: 10_000 });
+  for (const operation of [SEND, SEND, READ, SEND, READ]) receive(operation);
+  assert.equal(begun.length, 2);
+  begun[1]?.answer();
+  assert.equal(begun.length, 2, "the first send is not answered yet");
+  begun[0]?.answer();
+  assert.equal(begun.length, 3);
+  begun[2]?.answer();
+  assert.equal(begun.length, 4);
+  begun[3]?.answer();
+  assert.equal(begun.length, 5);
+});
+
+test("The socket is paused at the bound of requests in flight and resumed at half of it.", async () => {
+  const { begun, receive, state, clock } = connected();
+  for (let index = 0; index < 4; index++) receive(READ);
+  assert.equal(state.pauses, 1);
+  begun[0]?.answer();
+  await clock.run(0);
+  assert.equal(state.pauses, 1, "three are left");
+  begun[1]?.answer();
+  begun[2]?.answer();
+  await clock.run(0);
+  assert.equal(state.pauses, 0);
+});
+
+test("A held connection begins nothing and is paused until it is let go.", () => {
+  const { one, begun, receive, state } = connected();
+  one.hold();
+  receive(SEND);
+  assert.deepEqual([begun.length, state.pauses], [0, 1]);
+  one.unhold();
+  assert.deepEqual([begun.length, state.pauses], [1, 0]);
+});
+
+test("While replies are not written, nothing further begins.", async () => {
+  const { begun, receive, state, written, clock } = connected({
+    requestsInFlightMax: 100,
+    repliesLengthMax: 200,
+  });
+  state.writesAtOnce = false;
+  receive(READ);
+  receive(READ);
+  begun[0]?.answer();
+  await clock.run(0);
+  assert.equal(begun.length, 1);
+  written[0]?.();
+  assert.equal(begun.length, 2);
+});
+
+test("Finishing answers what was received, takes nothing more, and closes.", async () => {
+  const { one, begun, receive, state, clock } = connected();
+  receive(READ);
+  receive(READ);
+  one.finish();
+  receive(READ);
+  begun[0]?.answer();
+  begun[1]?.answer();
+  await clock.run(0);
+  assert.deepEqual([begun.length, state.isClosed], [2, true]);
+});
+
+test("A closed connection lets go of what waits; what has begun may still be answered into nothing.", async () => {
+  const { begun, receive, state, connection, clock } = connected();
+  receive(READ);
+  receive(READ);
+  connection.onClose();
+  connection.onClose();
+  begun[0]?.answer([new Uint8Array(3)]);
+  await clock.run(0);
+  assert.deepEqual([begun.length, state.endedCount], [1, 1]);
+});
