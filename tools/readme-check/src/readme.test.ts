@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { codeBlocks } from "./code-blocks.ts";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "millrace-readme-"));
+const readme = codeBlocks(readFileSync(join(root, "README.md"), "utf8"));
+let server: ChildProcess;
+let address = "";
+
+/** The README's address is the default one; the test's server has a port of its own. */
+function readdressed(code: string): string {
+  return code
+    .replaceAll("127.0.0.1:8090", address)
+    .replaceAll("npx millrace", `npx millrace --tcp-server-address ${address}`);
+}
+
+before(async () => {
+  const command = join(root, "apps", "server", "dist", "bin", "millrace-server.js");
+  const env = { ...process.env, MILLRACE_TCP_ADDRESS: "127.0.0.1:0", MILLRACE_PATH: join(folder, "data") };
+  server = spawn(process.execPath, [command, "--with-default-root-credentials"], {
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  address = await new Promise((resolve, reject) => {
+    let text = "";
+    server.stdout?.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+      const found = /tcp\s+(127\.0\.0\.1:\d+)/.exec(text)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    server.once("exit", (code) => reject(new Error(`the server ended with ${code}`)));
+  });
+});
+
+after(() => {
+  server.kill("SIGTERM");
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test("the README's shell commands work in the order they stand", () => {
+  const block = readme.find(({ language, code }) => language === "sh" && code.includes("npx millrace"));
+  assert.ok(block !== undefined, "the README has a block of npx millrace commands");
+  const run = spawnSync("bash", ["-euo", "pipefail", "-c", readdressed(block.code)], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  assert.equal(run.status, 0, run.stderr);
+  assert.match(run.stdout, /200 messages/);
+  assert.match(run.stdout, /"order":1200/);
+});
+
+test("the README's program runs as it stands and says what it stored and read", () => {
+  const block = readme.find(({ language }) => language === "ts");
+  assert.ok(block !== undefined, "the README has a program");
+  const file = join(root, "tools", "readme-check", "readme-program.gen.mjs");
+  writeFileSync(file, readdressed(block.code));
+  try {
+    const run = spawnSync(process.execPath, [file], { encoding: "utf8", timeout: 30_000 });
+    assert.equal(run.status, 0, run.stderr);
+    assert.match(run.stdout, /stored at offset 0/);
+    assert.match(run.stdout, /hello, log/);
+  } finally {
+    rmSync(file, { force: true });
+  }
+});
