@@ -1,6 +1,11 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
 import { HEADER_LENGTH, type Lease, messageCountAt } from "@millrace/framing";
-import { decodeBody, decodeSendMetadata, type SendMetadata } from "@millrace/protocol";
+import {
+  type DecodedSendMetadata,
+  decodeBody,
+  decodeSendMetadata,
+  type SendMetadata,
+} from "@millrace/protocol";
 import type { PartitionGroup } from "../partition-plane/partition-group.ts";
 import { choosePartition } from "../routing/choose-partition.ts";
 import type { ClientRequest } from "../sessions/client-request.ts";
@@ -32,17 +37,12 @@ export interface AdmittedSend {
  * @see wire-protocol section 9.4
  */
 export function checkSend(shard: Shard, request: ClientRequest, session: Session): AdmittedSend {
-  const { body } = request;
-  const metadata = decodeBody(decodeSendMetadata, body);
+  const { messageLease } = request;
+  const metadata = decodeBody(decodeSendMetadataOfMessage, messageLease.bytes);
   const { group, place } = findSendTarget(shard, metadata);
   checkPermission(shard, session, "send", { stream: place.stream.id, topic: place.topic.id });
-  const batchLength = body.length - metadata.batchPosition;
-  const batchLease = leaseInKernelMemory(
-    shard.pool,
-    request.messageLease,
-    HEADER_LENGTH + metadata.batchPosition,
-    batchLength,
-  );
+  const batchLength = messageLease.length - metadata.batchPosition;
+  const batchLease = leaseInKernelMemory(shard.pool, messageLease, metadata.batchPosition, batchLength);
   try {
     checkBatch(shard, batchLease, metadata);
   } catch (error) {
@@ -50,6 +50,11 @@ export function checkSend(shard: Shard, request: ClientRequest, session: Session
     throw error;
   }
   return { group, batchLease, messagesCount: metadata.messagesCount };
+}
+
+/** The metadata of a whole message; `batchPosition` then counts from the message's start. */
+function decodeSendMetadataOfMessage(message: Uint8Array): DecodedSendMetadata {
+  return decodeSendMetadata(message, HEADER_LENGTH);
 }
 
 function findSendTarget(shard: Shard, metadata: SendMetadata): { group: PartitionGroup; place: TopicPlace } {

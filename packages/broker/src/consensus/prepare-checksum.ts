@@ -28,7 +28,13 @@ export function createPrepareChecksum(kernel: ChecksumKernel): (fields: PrepareF
   };
 }
 
+/** Most values are 64 bits wide; splitting those would make two bigints more. */
 function setU128(view: DataView, position: number, value: bigint): void {
+  if (value <= U64) {
+    view.setBigUint64(position, value, true);
+    view.setBigUint64(position + 8, 0n, true);
+    return;
+  }
   view.setBigUint64(position, value & U64, true);
   view.setBigUint64(position + 8, value >> 64n, true);
 }

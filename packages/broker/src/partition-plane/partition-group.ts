@@ -137,6 +137,22 @@ export class PartitionGroup {
       this.#fail(queued, this.#closedCode);
       return;
     }
+    if (!this.#prepareAtOnce(queued)) this.#enqueue(queued);
+  }
+
+  /** Most operations find room and nobody waiting: they need no deadline. */
+  #prepareAtOnce(queued: QueuedOp): boolean {
+    const partition = this.#partition;
+    const replica = this.#replica;
+    if (partition === undefined || replica === undefined || this.#queue.count > 0) return false;
+    if (partition.fault !== undefined || this.#failure !== undefined || replica.pipelineFree === 0)
+      return false;
+    this.#prepare(queued, partition, replica);
+    return true;
+  }
+
+  #enqueue(queued: QueuedOp): void {
+    const { op } = queued;
     const isFull = this.#queue.count >= QUEUE_FACTOR * this.#context.prepareQueueDepth;
     queued.isHolding = isFull && op.holder !== undefined;
     this.#queue.push(queued);

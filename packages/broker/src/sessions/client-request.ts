@@ -7,13 +7,19 @@ import {
   HEADER_LENGTH,
   type Lease,
   operationAt,
+  requestHighAt,
+  requestLowAt,
 } from "@millrace/framing";
 import { Operation, oldestAcceptedVersion, PROTOCOL_VERSION } from "@millrace/protocol";
 import type { ExpectedReply } from "../replies/reply-queue.ts";
 import type { ClientConnection } from "./client-connection.ts";
 
-/** What a reply header says besides what it echoes; see `encodeReplyHeader`. */
+/**
+ * What a reply header says besides what it echoes; see `encodeReplyHeader`. Made for one answer, which fills in
+ * `bodyLength`: a copy per reply would cost more than the reply's header.
+ */
 export interface ReplyFields {
+  bodyLength: number;
   readonly operation?: number;
   readonly status?: number;
   readonly op?: number;
@@ -53,11 +59,6 @@ export class ClientRequest implements ExpectedReply {
     this.overlaps = this.operation === Operation.SendMessages;
   }
 
-  /** The 256 header bytes; good until the request is answered. */
-  get header(): Uint8Array {
-    return this.#messageLease.bytes.subarray(0, HEADER_LENGTH);
-  }
-
   /** The body; good until the request is answered. */
   get body(): Uint8Array {
     return this.#messageLease.bytes.subarray(HEADER_LENGTH);
@@ -65,17 +66,20 @@ export class ClientRequest implements ExpectedReply {
 
   /** Client id of the header, u128. */
   get client(): bigint {
-    return decodeRequestHeader(this.header).client;
+    return decodeRequestHeader(this.#messageLease.bytes).client;
   }
 
   /** Request number of the header. */
   get number(): bigint {
-    return decodeRequestHeader(this.header).request;
+    const { view } = this.#messageLease;
+    const high = requestHighAt(view, 0);
+    const low = BigInt(requestLowAt(view, 0));
+    return high === 0 ? low : (BigInt(high) << 32n) | low;
   }
 
   /** Checksum the client gave for the body, 0n for none. */
   get givenChecksum(): bigint {
-    return decodeRequestHeader(this.header).requestChecksum;
+    return decodeRequestHeader(this.#messageLease.bytes).requestChecksum;
   }
 
   /** The lease of the whole message; whoever keeps a part of it past the answer retains it. */
@@ -91,16 +95,20 @@ export class ClientRequest implements ExpectedReply {
    * Answers with a body. `body` is lent until `release`, which is called once, after the write or when there
    * is none. Nothing in `body` may be a view into the request.
    */
-  answer(body: readonly Uint8Array[] = NOTHING, fields: ReplyFields = {}, release?: () => void): void {
-    let bodyLength = 0;
-    for (const part of body) bodyLength += part.length;
+  answer(
+    body: readonly Uint8Array[] = NOTHING,
+    fields: ReplyFields = { bodyLength: 0 },
+    release?: () => void,
+  ): void {
+    fields.bodyLength = 0;
+    for (const part of body) fields.bodyLength += part.length;
     const header = this.connection.takeHeader();
-    encodeReplyHeader(header, this.header, { ...fields, bodyLength });
+    encodeReplyHeader(header, this.#messageLease.bytes, fields);
     this.#settle(header, body, release);
   }
 
   /** Answers with an error code in the header's status and no body. */
-  refuse(code: number, fields: ReplyFields = {}): void {
+  refuse(code: number, fields: ReplyFields = { bodyLength: 0 }): void {
     this.answer(NOTHING, { ...fields, status: code });
   }
 

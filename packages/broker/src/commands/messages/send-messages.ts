@@ -26,7 +26,7 @@ export const sendMessages: Handler = (shard, request, session) => {
       shard.metrics.bytesReceived.add(length);
       shard.metrics.totals.writtenBytes += length;
       const body = encodeSendMessagesReply([{ streamId, topicId, partitionId, baseOffset }]);
-      request.answer([body], { op, commit: op, view: group.view, timestamp });
+      request.answer([body], { bodyLength: 0, op, commit: op, view: group.view, timestamp });
     },
     failed(code) {
       shard.metrics.refusals.add(1);

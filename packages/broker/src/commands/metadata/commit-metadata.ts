@@ -51,7 +51,8 @@ export function answerMetadata(
   switch (answer.kind) {
     case "reply": {
       const { op, commit, view, timestamp, operation, body } = answer;
-      request.answer(body.length === 0 ? [] : [body], { op, commit, view, timestamp, operation });
+      const fields = { bodyLength: 0, op, commit, view, timestamp, operation };
+      request.answer(body.length === 0 ? [] : [body], fields);
       return;
     }
     case "evicted":

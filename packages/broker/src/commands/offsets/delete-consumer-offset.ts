@@ -26,7 +26,7 @@ export const deleteConsumerOffset: Handler = (shard, request, session) => {
         user: session.user,
         body: new ByteWriter().u8(CONSUMER_KIND).u32(consumerId).finish(),
         committed: ({ op, timestamp }) =>
-          request.answer([RESULT_SUCCESS], { op, commit: op, view: group.view, timestamp }),
+          request.answer([RESULT_SUCCESS], { bodyLength: 0, op, commit: op, view: group.view, timestamp }),
         failed: (code) => request.refuse(code, directFields(shard, request.connection)),
       });
     }),

@@ -25,7 +25,7 @@ export const storeConsumerOffset: Handler = (shard, request, session) => {
       const store = { shard, request, session, group, partition, consumerId };
       submitStoreOffset(store, Number(asked.offset), {
         committed: ({ op, timestamp }) =>
-          request.answer([RESULT_SUCCESS], { op, commit: op, view: group.view, timestamp }),
+          request.answer([RESULT_SUCCESS], { bodyLength: 0, op, commit: op, view: group.view, timestamp }),
         failed: (code) => request.refuse(code, directFields(shard, request.connection)),
       });
     }),
