@@ -57,6 +57,10 @@ export class GroupWriter {
   #failure: CodedError | undefined;
   #whenIdle: (() => void)[] = [];
   #restored: Promise<boolean> = Promise.resolve(true);
+  /** A sync outside the groups; never rejects. */
+  #syncing: Promise<void> = Promise.resolve();
+  /** The first sync of the active segment's files; they are not closed before it. */
+  #settled: Promise<void> = Promise.resolve();
 
   constructor(options: GroupWriterOptions) {
     this.#options = options;
@@ -83,6 +87,8 @@ export class GroupWriter {
   async idle(): Promise<void> {
     if (this.#busy) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
     await this.#restored;
+    await this.#settled;
+    await this.#syncing;
   }
 
   /** Lifts a `DiskFull` fault when the files were cut back to the last good record and there is space again. */
@@ -96,11 +102,29 @@ export class GroupWriter {
     return this.#state.fault === undefined;
   }
 
-  /** Makes everything written so far survive power loss. */
+  /** Makes everything journaled so far survive power loss. A failure fences the partition. */
   async sync(): Promise<void> {
+    await this.#syncsUnderWay();
     if (!this.#dirty) return;
     this.#dirty = false;
-    await Promise.all([datasync(this.#files.log), datasync(this.#files.ops)]);
+    const syncing = Promise.all([datasync(this.#files.log), datasync(this.#files.ops)]);
+    this.#syncing = syncing.then(
+      () => undefined,
+      (error: unknown) => this.#distrust(error),
+    );
+    await syncing;
+  }
+
+  /** Waits for every sync outside the groups. Throws when one of them failed. */
+  async #syncsUnderWay(): Promise<void> {
+    let waited: Promise<void> | undefined;
+    while (waited !== this.#syncing) {
+      waited = this.#syncing;
+      await this.#settled;
+      await waited;
+    }
+    const { fault } = this.#state;
+    if (isCodedError(fault, ErrorCode.FileFenced)) throw fault;
   }
 
   /** Begins the segment that follows `journaled`, when the last journaled op or a hole in the offsets asks for it. */
@@ -124,6 +148,7 @@ export class GroupWriter {
     await this.#writeIndex(active);
     const record = encodeCheckpoint(this.#options.kernel, this.#state.checkpoint(active, true));
     await writeAt(this.#files.ops, record, active.opsLength);
+    this.#dirty = true;
     if (this.#isPersisted) await this.sync();
   }
 
@@ -178,7 +203,6 @@ export class GroupWriter {
     this.#fillGroup(active);
     const group = this.#group;
     this.#callsOut = group.logLength > 0 ? 2 : 1;
-    this.#dirty = true;
     if (group.logLength > 0) this.#files.log.write(group.logParts(), active.logLength, this.#onWritten);
     this.#files.ops.write([group.records], active.opsLength, this.#onWritten);
   }
@@ -200,6 +224,7 @@ export class GroupWriter {
     this.#failure ??= error;
     this.#callsOut -= 1;
     if (this.#callsOut > 0) return;
+    this.#dirty = true;
     if (this.#failure !== undefined) {
       this.#fail(this.#failure);
       return;
@@ -289,19 +314,42 @@ export class GroupWriter {
     try {
       const record = encodeCheckpoint(kernel, state.checkpoint(next, false));
       await writeAt(files.ops, record, 0);
-      if (this.#isPersisted) await disk.syncDirectory(state.path);
       next.opsLength = record.length;
       next.index = new SparseIndex();
     } catch (error) {
       await closeSegmentFiles(files);
       throw error;
     }
+    await this.#syncsUnderWay();
     await closeSegmentFiles(this.#files);
     this.#files = files;
-    this.#dirty = true;
+    this.#dirty = false;
     state.segments.push(next);
+    this.settleNewSegment();
+    if (this.#isPersisted) await this.#syncsUnderWay();
     if (sealed?.isEmpty === true && sealed.generation === next.generation)
       this.#options.onEmptySealed(sealed);
+  }
+
+  /**
+   * Makes the names and the first record of a new segment survive power loss. Persisted topics wait for it; the others
+   * do not, but soon after a roll a power loss finds a segment that begins as it should.
+   */
+  settleNewSegment(): void {
+    const { disk } = this.#options;
+    const { path } = this.#state;
+    const { ops } = this.#files;
+    this.#settled = Promise.all([datasync(ops), disk.syncDirectory(path)]).then(
+      () => undefined,
+      (error: unknown) => this.#distrust(error),
+    );
+  }
+
+  /** What a failed sync covered is in doubt: nothing more is written. */
+  #distrust(error: unknown): void {
+    const { path, log } = this.#state;
+    this.#state.fault ??= fenced(asCodedError(error));
+    log.error("The files of a partition could not be synced.", { path, error });
   }
 
   /** The index is a hint, rebuilt when missing: failing to write it harms nobody. */

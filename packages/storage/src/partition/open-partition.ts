@@ -5,7 +5,7 @@ import { SparseIndex } from "../index-file/sparse-index.ts";
 import { encodeCheckpoint } from "../op-record/checkpoint.ts";
 import { type Recovery, recoverPartition } from "../recovery/recover-partition.ts";
 import { cutTail } from "../recovery/torn-tail.ts";
-import { datasync, writeAt } from "../segment/file-calls.ts";
+import { writeAt } from "../segment/file-calls.ts";
 import { ReadHandles } from "../segment/read-handles.ts";
 import { emptySegment } from "../segment/segment.ts";
 import {
@@ -88,7 +88,9 @@ class Opening {
         ? await this.#createFirst()
         : await openSegmentFiles(disk, path, active);
     this.#writer = this.#writerOn(files, recovery.isClosed);
+    if (recovery.isNew) this.#writer.settleNewSegment();
     try {
+      if (recovery.lacksLog) await disk.syncDirectory(path);
       await this.#repair(recovery, this.#writer);
     } catch (error) {
       await closeSegmentFiles(this.#writer.files);
@@ -149,10 +151,7 @@ class Opening {
     segment.opsLength = record.length;
     segment.index = new SparseIndex();
     this.#state.segments.push(segment);
-    if (durability === "persisted" || offsetDurability === "persisted") {
-      await datasync(files.ops);
-      await syncUpwards(disk, path);
-    }
+    if (durability === "persisted" || offsetDurability === "persisted") await syncUpwards(disk, path);
     return files;
   }
 }

@@ -19,6 +19,8 @@ export interface Recovery {
   readonly isNew: boolean;
   /** The active `.ops` ends with a closing checkpoint. */
   readonly isClosed: boolean;
+  /** The active segment has no `.log`, and needs none: no batch was ever written to it. */
+  readonly lacksLog: boolean;
   /** A segment whose files end with a torn tail that was kept aside and is to be cut. */
   readonly torn: Segment | undefined;
   /** First offset nobody has seen; above `journaled.nextOffset` when the torn tail held messages. */
@@ -40,7 +42,7 @@ export async function recoverPartition(source: RecoverySource): Promise<Recovery
 }
 
 function nothingWritten(): Recovery {
-  return { isNew: true, isClosed: false, torn: undefined, frontier: 0 };
+  return { isNew: true, isClosed: false, lacksLog: false, torn: undefined, frontier: 0 };
 }
 
 async function recoverFrom(
@@ -75,12 +77,18 @@ async function recoverActiveOf(source: RecoverySource, base: Base): Promise<Reco
   const files = { log, ops };
   try {
     if (await recoverClosed(source, base, files)) {
-      return { isNew: false, isClosed: true, torn: undefined, frontier: state.journaled.nextOffset };
+      return {
+        isNew: false,
+        isClosed: true,
+        lacksLog: false,
+        torn: undefined,
+        frontier: state.journaled.nextOffset,
+      };
     }
     const { segment, finding } = await replay(source, base, files);
     const mayCut = state.fault === undefined && options.role === "exclusive";
     const torn = mayCut && (await setTailAside(source, base, segment, files)) ? segment : undefined;
-    return { isNew: false, isClosed: false, torn, frontier: finding.frontier };
+    return { isNew: false, isClosed: false, lacksLog: false, torn, frontier: finding.frontier };
   } finally {
     await closeSegmentFiles(files);
   }
@@ -95,7 +103,13 @@ async function recoverWithoutLog(source: RecoverySource, base: Base, ops: DiskFi
     segment.damage = damaged(`The file ${path} is missing.`, { path, firstOffset: segment.firstOffset });
     state.fault ??= segment.damage;
   }
-  return { isNew: false, isClosed: false, torn: undefined, frontier: state.journaled.nextOffset };
+  return {
+    isNew: false,
+    isClosed: false,
+    lacksLog: true,
+    torn: undefined,
+    frontier: state.journaled.nextOffset,
+  };
 }
 
 async function replay(

@@ -7,9 +7,9 @@ export interface SegmentFiles {
   readonly ops: DiskFile;
 }
 
-/** Opens both files of a segment that exists, for writing. */
+/** Opens both files of a segment that exists, for writing; makes the `.log` when it is absent. */
 export async function openSegmentFiles(disk: Disk, path: string, name: SegmentName): Promise<SegmentFiles> {
-  const log = await disk.openFile(`${path}/${segmentFileName(name, "log")}`, "read-write");
+  const log = await disk.openFile(`${path}/${segmentFileName(name, "log")}`, "create-or-open");
   try {
     return { log, ops: await disk.openFile(`${path}/${segmentFileName(name, "ops")}`, "read-write") };
   } catch (error) {

@@ -13,7 +13,7 @@ export interface TailEntry {
   readonly tail: Tail;
 }
 
-/** Entries taken from the front stay in the array until there are this many: moving them one by one is quadratic. */
+/** Entries taken from the front stay in the array until they are this many and half of it: moving costs once per entry. */
 const STALE_ENTRIES_MAX = 1024;
 
 /**
@@ -42,7 +42,8 @@ export class Tail {
     const entry = this.first;
     if (entry === undefined) return undefined;
     this.#start += 1;
-    if (this.#start > STALE_ENTRIES_MAX || this.#start === this.#entries.length) {
+    const isMostlyStale = this.#start > STALE_ENTRIES_MAX && this.#start * 2 > this.#entries.length;
+    if (isMostlyStale || this.#start === this.#entries.length) {
       this.#entries = this.#entries.slice(this.#start);
       this.#start = 0;
     }
