@@ -3,6 +3,12 @@ import { isWildcard, parseListenAddress } from "./listen-address.ts";
 import type { Config } from "./schema.ts";
 
 /**
+ * With room for one message only, its sender would wait for itself: what a message shares a block with is
+ * held too.
+ */
+const MESSAGES_IN_POOL_MIN = 2;
+
+/**
  * Checks what no single value can show: features that are not built, addresses, a usable data path.
  *
  * @throws CodedError FeatureUnavailable, InvalidConfiguration
@@ -16,6 +22,9 @@ export function checkConfig(config: Config): void {
   if (poll > drain) throw invalid("sharding.shutdown_poll_interval", "is above shutdown_drain_timeout");
   if (drain > config.sharding.shutdown_join_timeout) {
     throw invalid("sharding.shutdown_drain_timeout", "is above shutdown_join_timeout");
+  }
+  if (config.memory_pool.size < MESSAGES_IN_POOL_MIN * config.message_bus.max_message_size) {
+    throw invalid("memory_pool.size", `holds fewer than ${MESSAGES_IN_POOL_MIN} of the longest messages`);
   }
   if (config.heartbeat.enabled && config.heartbeat.interval === 0) {
     throw invalid("heartbeat.interval", "is 0 although heartbeat.enabled is true");

@@ -19,7 +19,9 @@ function wrap(logger: Logger): Log {
   };
 }
 
-/** Facts as JSON can carry them: bigints exact as text, errors with their name, message and what caused them. */
+/**
+ * Facts as JSON can carry them: bigints exact as text, errors with their name, message and what caused them.
+ */
 export function printable(facts: LogFacts = {}): Record<string, unknown> {
   return Object.fromEntries(Object.entries(facts).map(([key, value]) => [key, printableValue(value)]));
 }

@@ -18,7 +18,7 @@ export class ServerProcess {
   constructor(args: readonly string[], environment: Record<string, string> = {}) {
     assert.ok(existsSync(ENTRY), "the server is built: run the build script of apps/server first");
     this.#child = spawn(process.execPath, [ENTRY, ...args], {
-      env: { PATH: process.env["PATH"] ?? "", MILLRACE_MEMORY_POOL_SIZE: "64 MiB", ...environment },
+      env: { PATH: process.env["PATH"] ?? "", MILLRACE_MEMORY_POOL_SIZE: "128 MiB", ...environment },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#child.stdout?.on("data", (bytes) => {
