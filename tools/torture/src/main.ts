@@ -19,7 +19,9 @@ Kills a built server under load, starts it again and compares everything with wh
   --folder PATH  where the data folder is made (default: the system's temporary folder)
 `;
 
-/** A folder grows by some 10 MiB a round; a fresh one now and then keeps starts and the last reading short. */
+/**
+ * A folder grows by some 10 MiB a round; a fresh one now and then keeps starts and the last reading short.
+ */
 const ROUNDS_PER_FOLDER = 100;
 
 /** Rounds that passed, on all folders. */

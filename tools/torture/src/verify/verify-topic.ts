@@ -2,6 +2,7 @@ import type { SeededRandom } from "@millrace/testkit";
 import type { PartitionHistory } from "../oracle/partition-history.ts";
 import type { TopicHistory } from "../oracle/topic-history.ts";
 import { type Reader, readPartition } from "./read-partition.ts";
+import { verifyFigures, verifyLookups } from "./verify-lookups.ts";
 
 /** Old batches that are read again in each partition each round. */
 const SAMPLES = 3;
@@ -24,8 +25,10 @@ export async function verifyTopic(reader: Reader, topic: TopicHistory, depth: De
     // Segments may be deleted from any place on, so such a partition is read from its start.
     const from = depth.isWhole || history.mayBeTrimmed ? history.firstRetained : history.floor;
     count += await readPartition(reader, { topic, partitionId, from });
+    await verifyLookups(reader, history, depth.random);
     if (!depth.isWhole) count += await readSamples(reader, topic, history, depth.random);
   }
+  await verifyFigures(reader, topic);
   topic.endRound();
   return count;
 }
