@@ -57,24 +57,24 @@ test("a lost, a moved and an exchanged message are found through the reader", as
 test("an empty answer before the end that the server itself states is found", async () => {
   await assert.rejects(
     verify(() => {}, { currentOffset: 500 }),
-    { kind: "answer" },
+    /though the last offset is 500/,
   );
 });
 
 test("a lookup by time that skips messages or leads behind them is found", async () => {
   await assert.rejects(
     verify(() => {}, { timeLeadsTo: 199 }),
-    { kind: "answer" },
+    /for the time/,
   );
   await assert.rejects(
     verify(() => {}, { timeLeadsTo: 0 }),
-    { kind: "answer" },
+    /for the time/,
   );
 });
 
 test("figures that do not add up are found", async () => {
   await assert.rejects(
     verify(() => {}, { extraCount: 1 }),
-    { kind: "answer" },
+    /add up/,
   );
 });
