@@ -15,8 +15,8 @@ import type { ExpectedReply } from "../replies/reply-queue.ts";
 import type { ClientConnection } from "./client-connection.ts";
 
 /**
- * What a reply header says besides what it echoes; see `encodeReplyHeader`. Made for one answer, which fills in
- * `bodyLength`: a copy per reply would cost more than the reply's header.
+ * What a reply header says besides what it echoes; see `encodeReplyHeader`. Made for one answer, which fills
+ * in `bodyLength`: a copy per reply would cost more than the reply's header.
  */
 export interface ReplyFields {
   bodyLength: number;
