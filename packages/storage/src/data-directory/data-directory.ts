@@ -23,8 +23,10 @@ export interface DataFormat {
 }
 
 /**
- * Takes the data directory for this process until `release` or its end; makes the directory when it is absent.
- * @throws CodedError `DataDirectoryInUse` with the holder's process id; `DataDirectoryUnusable` when it cannot be
+ * Takes the data directory for this process until `release` or its end; makes the directory when it is
+ * absent.
+ * @throws CodedError `DataDirectoryInUse` with the holder's process id; `DataDirectoryUnusable` when it
+ * cannot be
  *         made or written
  */
 export async function lockDataDirectory(disk: Disk, path: string = LOCK_FILE): Promise<DiskLock> {
@@ -36,7 +38,8 @@ export async function lockDataDirectory(disk: Disk, path: string = LOCK_FILE): P
 
 /**
  * Whose data this is: the format, or nothing when the directory is empty and free to be used.
- * @throws CodedError `FormatTooNew`; `ForeignDataDirectory` when it holds another product's data, or files but no
+ * @throws CodedError `FormatTooNew`; `ForeignDataDirectory` when it holds another product's data, or files
+ * but no
  *         format; `DataDirectoryUnusable` when it cannot be read
  */
 export async function checkDataFormat(disk: Disk): Promise<DataFormat | undefined> {
@@ -65,7 +68,7 @@ function parseFormat(disk: Disk, bytes: Uint8Array): DataFormat {
     throw foreign(disk, `its ${FORMAT_FILE} lacks the version or the node id`);
   }
   if (version > FORMAT_VERSION) {
-    const text = `The data directory ${disk.root} has format ${version}; this version of Millrace reads ${FORMAT_VERSION}.`;
+    const text = `${disk.root} has format ${version}; this version of Millrace reads format ${FORMAT_VERSION}.`;
     throw new CodedError(ErrorCode.FormatTooNew, text, { details: { version, versionMax: FORMAT_VERSION } });
   }
   return { version, nodeId };

@@ -28,8 +28,8 @@ export function encodeIndex(index: SparseIndex): Uint8Array {
 }
 
 /**
- * The index those bytes hold, or nothing when they cannot be the index of that segment: torn, empty although the
- * segment is not, out of order, or pointing outside. An index that passes may still lie; readers notice.
+ * The index those bytes hold, or nothing when they cannot be the index of that segment: torn, empty although
+ * the segment is not, out of order, or pointing outside. An index that passes may still lie; readers notice.
  */
 export function decodeIndex(bytes: Uint8Array, bounds: IndexBounds): SparseIndex | undefined {
   if (bytes.length % INDEX_ENTRY_LENGTH !== 0) return undefined;

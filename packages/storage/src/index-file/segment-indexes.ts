@@ -10,7 +10,10 @@ import { SparseIndex } from "./sparse-index.ts";
 /** Indexes of sealed segments kept in memory per partition: 24 bytes for each 256 KiB of eight segments. */
 const LOADED_MAX = 8;
 
-/** Finds batch starts of a partition's segments: from memory, from `.index`, or from the `.ops`, which knows them all. */
+/**
+ * Finds batch starts of a partition's segments: from memory, from `.index`, or from the `.ops`, which knows
+ * them all.
+ */
 export class SegmentIndexes {
   readonly #disk: Disk;
   readonly #kernel: ChecksumKernel;

@@ -12,7 +12,8 @@ const CAPACITY_FIRST = 64;
 /**
  * Batch starts of one segment in memory, in order of offset, timestamp and position alike.
  *
- * A hint: whoever uses an entry checks the batch it leads to. Three columns of numbers, so an entry costs 24 bytes.
+ * A hint: whoever uses an entry checks the batch it leads to. Three columns of numbers, so an entry costs 24
+ * bytes.
  */
 export class SparseIndex {
   #offsets = new Float64Array(CAPACITY_FIRST);

@@ -35,8 +35,8 @@ export interface JournalStart {
 }
 
 /**
- * Makes a journal file with its first record, whole or not at all: an empty or headless journal is damage, never a
- * crash.
+ * Makes a journal file with its first record, whole or not at all: an empty or headless journal is damage,
+ * never a crash.
  */
 export async function createJournalFile(
   target: { readonly disk: Disk; readonly path: string; readonly kernel: ChecksumKernel },

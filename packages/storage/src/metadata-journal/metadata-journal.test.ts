@@ -148,7 +148,7 @@ describe("the metadata journal", () => {
     }
   });
 
-  it("refuses any flipped bit of snapshot and journal, naming file and position, and changes nothing", async () => {
+  it("refuses a flipped bit of snapshot or journal, naming its place, and changes nothing", async () => {
     for (const file of ["snapshot.bin", journalFileName(3)]) {
       const disk = new SimDisk({ seed: 5 });
       const journal = await filled(disk, 3);

@@ -25,13 +25,16 @@ interface Pending {
 }
 
 /**
- * The journal of the metadata group: every op is on disk and synced before its `done`, what queues meanwhile shares
- * the next write and sync.
+ * The journal of the metadata group: every op is on disk and synced before its `done`, what queues meanwhile
+ * shares the next write and sync.
  *
  * A checkpoint writes a snapshot, then starts a new journal file and removes those the snapshot covers.
  */
 export class MetadataJournal {
-  /** The newest snapshot, as found at the start or written since; its bytes are the caller's to read, not to write. */
+  /**
+   * The newest snapshot, as found at the start or written since; its bytes are the caller's to read, not to
+   * write.
+   */
   snapshot: MetadataSnapshot | undefined;
   /** View, log view and identity of this replica, in the same directory. */
   readonly superblock: Superblock;
@@ -127,8 +130,8 @@ export class MetadataJournal {
   }
 
   /**
-   * Writes a snapshot of the state as of `op` (journaled, not above the last) and drops the journal files it covers.
-   * Appends go on meanwhile.
+   * Writes a snapshot of the state as of `op` (journaled, not above the last) and drops the journal files it
+   * covers. Appends go on meanwhile.
    */
   async checkpoint(op: number, snapshot: Uint8Array): Promise<void> {
     if (op === this.snapshot?.op) return;
@@ -259,7 +262,8 @@ export class MetadataJournal {
  * Opens the metadata directory, making it when it holds nothing, and recovers snapshot and journal.
  *
  * Only a torn end of the newest journal is cut, and kept in quarantine.
- * @throws CodedError `MetadataDamaged` naming file and position for anything else that is not whole: a damaged or
+ * @throws CodedError `MetadataDamaged` naming file and position for anything else that is not whole: a
+ * damaged or
  *         missing snapshot, a superblock newer than it, a hole in the chain of ops; `FormatTooNew`;
  *         `FeatureUnavailable` for the role `shared`
  */
@@ -313,7 +317,10 @@ function checkSnapshot(
   throw metadataDamaged(what, { path: snapshotPath(source.path), position: 0 });
 }
 
-/** The first superblock is written after the first journal, so with one, or a snapshot, a journal must be there. */
+/**
+ * The first superblock is written after the first journal, so with one, or a snapshot, a journal must be
+ * there.
+ */
 function checkJournalExists(
   source: JournalSource,
   superblock: Superblock,

@@ -58,7 +58,8 @@ export async function listJournals(source: JournalSource): Promise<number[]> {
 }
 
 /**
- * Reads the journal files that follow the snapshot, checks the chain from op to op, and cuts a torn end of the newest.
+ * Reads the journal files that follow the snapshot, checks the chain from op to op, and cuts a torn end of
+ * the newest.
  * @throws CodedError `MetadataDamaged` for anything else that does not fit, with file and position
  */
 export async function recoverJournal(
@@ -135,8 +136,8 @@ async function judgeEnd(
 }
 
 /**
- * True when all bytes of the bad record are there and none of its sectors is blank: a write that a crash cut short
- * leaves the record short or a sector of it zero, so this one was whole once.
+ * True when all bytes of the bad record are there and none of its sectors is blank: a write that a crash cut
+ * short leaves the record short or a sector of it zero, so this one was whole once.
  */
 async function isWholeButWrong(file: DiskFile, at: { good: number; end: number }): Promise<boolean> {
   if (at.end - at.good < RECORD_HEADER_LENGTH) return false;

@@ -15,7 +15,9 @@ import { viewOver } from "./u64-field.ts";
 
 /** Flag of a checkpoint that ends its file: the partition was closed and nothing followed. */
 export const CLOSING_FLAG = 1;
-/** "MREN": the last eight bytes of a checkpoint are this and the record's length, so it is found from the end. */
+/**
+ * "MREN": the last eight bytes of a checkpoint are this and the record's length, so it is found from the end.
+ */
 const TRAILER_MAGIC = 0x4e45_524d;
 /** Length of that trailer. */
 export const TRAILER_LENGTH = 8;
@@ -28,7 +30,9 @@ export interface PartitionIdentity {
   readonly revision: number;
 }
 
-/** One segment of the table a checkpoint carries; offsets are messages, lengths bytes, `lastTimestamp` micros. */
+/**
+ * One segment of the table a checkpoint carries; offsets are messages, lengths bytes, `lastTimestamp` micros.
+ */
 export interface SegmentRow {
   readonly firstOffset: number;
   /** First offset behind the segment. */

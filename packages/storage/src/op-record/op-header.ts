@@ -10,8 +10,9 @@ export const StorageOperation = {
 /**
  * What consensus says about one op, stored beside it and handed back unchanged.
  *
- * `checksum` names the op, `parent` names the op before it, `timestamp` is the primary's, in micros. `op`, `view`,
- * `user` and `timestamp` are numbers below 2^53 (`view` and `user` below 2^32), `operation` is one byte.
+ * `checksum` names the op, `parent` names the op before it, `timestamp` is the primary's, in micros. `op`,
+ * `view`, `user` and `timestamp` are numbers below 2^53 (`view` and `user` below 2^32), `operation` is one
+ * byte.
  */
 export interface OpHeader {
   readonly op: number;

@@ -7,7 +7,9 @@ import { setU64, setU128, u64At, u128At } from "./u64-field.ts";
 export const RECORD_HEADER_LENGTH = 128;
 /** Records start at multiples of this, so that a search past damage looks at few places. */
 export const RECORD_ALIGNMENT = 8;
-/** Largest body: the state of a partition with 100,000 segments and every offset key taken fits four times. */
+/**
+ * Largest body: the state of a partition with 100,000 segments and every offset key taken fits four times.
+ */
 export const RECORD_BODY_LENGTH_MAX = 16_777_216;
 /** Version of the record layout; a newer one is refused. */
 export const RECORD_VERSION = 1;
@@ -94,8 +96,8 @@ export interface RecordParts {
 }
 
 /**
- * Writes the fixed part of a record at `position` without its checksum; every byte of it, reserved ones as zero.
- * The caller writes place and body, then calls `sealRecord`.
+ * Writes the fixed part of a record at `position` without its checksum; every byte of it, reserved ones as
+ * zero. The caller writes place and body, then calls `sealRecord`.
  */
 export function writeRecordHeader(
   view: DataView,
@@ -140,7 +142,9 @@ export function writeSession(view: DataView, position: number, session: bigint):
   view.setBigUint64(position + AT.session, session, true);
 }
 
-/** Computes the checksum over everything behind it and writes it. `bytes` and `view` cover the same memory. */
+/**
+ * Computes the checksum over everything behind it and writes it. `bytes` and `view` cover the same memory.
+ */
 export function sealRecord(
   kernel: ChecksumKernel,
   bytes: Uint8Array,
@@ -161,8 +165,9 @@ export function hasRecordMagic(view: DataView, position: number): boolean {
 }
 
 /**
- * Length the record at `position` claims, padding included, or 0 when no record can start there: too few bytes for
- * a header, another magic, or a body over the limit. The record may still run past the end of `view`.
+ * Length the record at `position` claims, padding included, or 0 when no record can start there: too few
+ * bytes for a header, another magic, or a body over the limit. The record may still run past the end of
+ * `view`.
  */
 export function claimedRecordLength(view: DataView, position: number): number {
   if (!hasRecordMagic(view, position)) return 0;

@@ -20,8 +20,8 @@ export type SmallOperation =
   | { readonly kind: "purge"; readonly generation: number };
 
 /**
- * Reads the body of a small op: store {kind u8, id u32, offset u64}, delete {kind u8, id u32}, truncate {u64},
- * purge {u64}, little-endian and nothing behind.
+ * Reads the body of a small op: store {kind u8, id u32, offset u64}, delete {kind u8, id u32}, truncate
+ * {u64}, purge {u64}, little-endian and nothing behind.
  * @throws CodedError `InvalidCommand` for an unknown operation or a body that does not decode
  */
 export function decodeSmallOperation(operation: number, body: Uint8Array): SmallOperation {

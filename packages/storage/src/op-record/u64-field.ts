@@ -1,6 +1,8 @@
 const HIGH_WORD = 0x1_0000_0000;
 
-/** The little-endian u64 at `position` as a number; exact below 2^53, which is all that storage itself writes. */
+/**
+ * The little-endian u64 at `position` as a number; exact below 2^53, which is all that storage itself writes.
+ */
 export function u64At(view: DataView, position: number): number {
   return view.getUint32(position + 4, true) * HIGH_WORD + view.getUint32(position, true);
 }

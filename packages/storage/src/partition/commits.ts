@@ -23,8 +23,8 @@ export interface CommitsOptions {
 /**
  * Makes journaled ops visible in op order: messages, stored offsets, truncations, purges.
  *
- * Files of segments that went away are removed afterwards, one removal at a time; a removal that fails or that a
- * crash cuts short is finished at the next start.
+ * Files of segments that went away are removed afterwards, one removal at a time; a removal that fails or
+ * that a crash cuts short is finished at the next start.
  */
 export class Commits {
   readonly #state: PartitionState;
@@ -62,7 +62,10 @@ export class Commits {
     }
   }
 
-  /** Files that an unfinished removal left behind; they go once `op`, whose checkpoint left them out, is committed. */
+  /**
+   * Files that an unfinished removal left behind; they go once `op`, whose checkpoint left them out, is
+   * committed.
+   */
   removeOnceCommitted(op: number, names: readonly SegmentName[]): void {
     if (names.length > 0) this.#obsolete = { op, names };
   }

@@ -7,7 +7,7 @@ const isFull = (error: unknown) => isCodedError(error, ErrorCode.DiskFull);
 const isFenced = (error: unknown) => isCodedError(error, ErrorCode.FileFenced);
 
 describe("a full disk", () => {
-  it("refuses appends with DiskFull, keeps reading, and goes on where it stopped when space is back", async () => {
+  it("refuses appends, keeps reading, and goes on where it stopped when space is back", async () => {
     for (const room of [0, 1, 100, 127, 300, 500, 700]) {
       const bench = await Bench.open();
       for (let at = 0; at < 5; at += 1) await bench.append([`m${at}`]);
@@ -169,8 +169,8 @@ describe("a failing disk", () => {
   });
 });
 
-describe("retention and crashes (A-05, A-13)", () => {
-  it("never moves the earliest offset back nor returns deleted messages, wherever a crash comes", async () => {
+describe("retention, and crashes at every disk call (A-05, A-13),", () => {
+  it("never move the earliest offset back nor return deleted messages", async () => {
     for (let at = 0; at < 60; at += 1) {
       const bench = await Bench.open({ segmentLengthMax: 2000 });
       for (let one = 0; one < 20; one += 1) await bench.append([`message ${one}`]);
@@ -210,7 +210,7 @@ describe("retention and crashes (A-05, A-13)", () => {
     }
   });
 
-  it("is either purged or not, wherever a crash comes, and a stored offset does not hide what follows", async () => {
+  it("leave a partition purged or not, and no stored offset hides what follows", async () => {
     for (let at = 0; at < 80; at += 1) {
       const bench = await Bench.open({ segmentLengthMax: 2000 });
       for (let one = 0; one < 10; one += 1) await bench.append([`message ${one}`]);
@@ -251,7 +251,7 @@ describe("retention and crashes (A-05, A-13)", () => {
     }
   });
 
-  it("a crash while it starts, at any disk call, loses nothing", async () => {
+  it("lose nothing while a partition starts", async () => {
     for (let at = 0; at < 200; at += 1) {
       const bench = await Bench.open({ segmentLengthMax: 2000 });
       for (let one = 0; one < 12; one += 1) await bench.append([`message ${one}`, "and more"]);
@@ -284,7 +284,7 @@ describe("retention and crashes (A-05, A-13)", () => {
     }
   });
 
-  it("is gone for good when its files are deleted", async () => {
+  it("leave nothing of a partition whose files are deleted", async () => {
     const { deletePartitionFiles } = await import("./open-partition.ts");
     const bench = await Bench.open();
     await bench.append(["x"]);

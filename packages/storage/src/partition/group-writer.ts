@@ -1,13 +1,14 @@
 import { type CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import type { ChecksumKernel } from "@millrace/framing";
 import type { Disk } from "@millrace/platform";
-import { encodeIndex } from "../index-file/index-file.ts";
 import { SparseIndex } from "../index-file/sparse-index.ts";
+import { writeIndex } from "../index-file/write-index.ts";
 import { encodeCheckpoint } from "../op-record/checkpoint.ts";
-import { datasync, writeAt } from "../segment/file-calls.ts";
+import { writeAt } from "../segment/file-calls.ts";
 import { emptySegment, type Segment } from "../segment/segment.ts";
 import { closeSegmentFiles, createSegmentFiles, type SegmentFiles } from "../segment/segment-files.ts";
-import { fenced } from "./fence.ts";
+import { ActiveFiles } from "./active-files.ts";
+import { asCodedError, fenced } from "./fence.ts";
 import { Group } from "./group.ts";
 import type { OpEntry } from "./op-entry.ts";
 import type { PartitionState } from "./partition-state.ts";
@@ -38,40 +39,36 @@ export interface GroupWriterOptions {
 }
 
 /**
- * Puts accepted ops on disk, one group at a time: one write to `.log` and one to `.ops` side by side, then the
- * datasyncs a persisted op asks for. What queues meanwhile is the next group. Rolls to a new segment in between.
+ * Puts accepted ops on disk, one group at a time: one write to `.log` and one to `.ops` side by side, then
+ * the datasyncs a persisted op asks for. What queues meanwhile is the next group. Rolls to a new segment in
+ * between.
  *
- * A failed write or datasync sets `state.fault`; nothing is written after it. `DiskFull` may be lifted by `resume`.
+ * A failed write or datasync sets `state.fault`; nothing is written after it. `DiskFull` may be lifted by
+ * `resume`.
  */
 export class GroupWriter {
   readonly #options: GroupWriterOptions;
   readonly #state: PartitionState;
   readonly #group: Group;
-  #files: SegmentFiles;
+  readonly #files: ActiveFiles;
   #queue: OpEntry[] = [];
   #busy = false;
   #cutFirst: boolean;
-  /** Bytes were written to the `.log` or `.ops` since their last datasync. */
-  #dirty = false;
   #callsOut = 0;
   #failure: CodedError | undefined;
   #whenIdle: (() => void)[] = [];
   #restored: Promise<boolean> = Promise.resolve(true);
-  /** A sync outside the groups; never rejects. */
-  #syncing: Promise<void> = Promise.resolve();
-  /** The first sync of the active segment's files; they are not closed before it. */
-  #settled: Promise<void> = Promise.resolve();
 
   constructor(options: GroupWriterOptions) {
     this.#options = options;
     this.#state = options.state;
-    this.#files = options.files;
+    this.#files = new ActiveFiles(options.disk, options.state, options.files);
     this.#cutFirst = options.hasClosingRecord;
     this.#group = new Group(options.kernel);
   }
 
   /** The files of the active segment. */
-  get files(): SegmentFiles {
+  get files(): ActiveFiles {
     return this.#files;
   }
 
@@ -87,11 +84,11 @@ export class GroupWriter {
   async idle(): Promise<void> {
     if (this.#busy) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
     await this.#restored;
-    await this.#settled;
-    await this.#syncing;
   }
 
-  /** Lifts a `DiskFull` fault when the files were cut back to the last good record and there is space again. */
+  /**
+   * Lifts a `DiskFull` fault when the files were cut back to the last good record and there is space again.
+   */
   async resume(): Promise<boolean> {
     const { fault } = this.#state;
     if (fault === undefined) return true;
@@ -102,32 +99,10 @@ export class GroupWriter {
     return this.#state.fault === undefined;
   }
 
-  /** Makes everything journaled so far survive power loss. A failure fences the partition. */
-  async sync(): Promise<void> {
-    await this.#syncsUnderWay();
-    if (!this.#dirty) return;
-    this.#dirty = false;
-    const syncing = Promise.all([datasync(this.#files.log), datasync(this.#files.ops)]);
-    this.#syncing = syncing.then(
-      () => undefined,
-      (error: unknown) => this.#distrust(error),
-    );
-    await syncing;
-  }
-
-  /** Waits for every sync outside the groups. Throws when one of them failed. */
-  async #syncsUnderWay(): Promise<void> {
-    let waited: Promise<void> | undefined;
-    while (waited !== this.#syncing) {
-      waited = this.#syncing;
-      await this.#settled;
-      await waited;
-    }
-    const { fault } = this.#state;
-    if (isCodedError(fault, ErrorCode.FileFenced)) throw fault;
-  }
-
-  /** Begins the segment that follows `journaled`, when the last journaled op or a hole in the offsets asks for it. */
+  /**
+   * Begins the segment that follows `journaled`, when the last journaled op or a hole in the offsets asks for
+   * it.
+   */
   async rollToJournaled(): Promise<void> {
     await this.#cutClosingRecord();
     await this.#roll(this.#state.journaled.nextOffset);
@@ -140,16 +115,16 @@ export class GroupWriter {
     try {
       if (active !== undefined && fault === undefined && !this.#cutFirst) await this.#writeClosing(active);
     } finally {
-      await closeSegmentFiles(this.#files);
+      await this.#files.close();
     }
   }
 
   async #writeClosing(active: Segment): Promise<void> {
-    await this.#writeIndex(active);
+    await writeIndex(this.#options.disk, this.#state, active);
     const record = encodeCheckpoint(this.#options.kernel, this.#state.checkpoint(active, true));
     await writeAt(this.#files.ops, record, active.opsLength);
-    this.#dirty = true;
-    if (this.#isPersisted) await this.sync();
+    this.#files.noteWritten();
+    if (this.#isPersisted) await this.#files.sync();
   }
 
   get #isPersisted(): boolean {
@@ -159,6 +134,10 @@ export class GroupWriter {
   #next(): void {
     const { active } = this.#state;
     const first = this.#queue[0];
+    if (first !== undefined && this.#state.fault !== undefined) {
+      this.#fail(this.#state.fault);
+      return;
+    }
     if (first === undefined || active === undefined) {
       this.#rest();
       return;
@@ -221,10 +200,10 @@ export class GroupWriter {
   }
 
   readonly #onWritten = (error?: CodedError): void => {
-    this.#failure ??= error;
+    if (error !== undefined) this.#failure = worse(this.#failure, error);
     this.#callsOut -= 1;
     if (this.#callsOut > 0) return;
-    this.#dirty = true;
+    this.#files.noteWritten();
     if (this.#failure !== undefined) {
       this.#fail(this.#failure);
       return;
@@ -234,9 +213,7 @@ export class GroupWriter {
       return;
     }
     this.#callsOut = 2;
-    this.#dirty = false;
-    this.#files.log.datasync(this.#onSynced);
-    this.#files.ops.datasync(this.#onSynced);
+    this.#files.syncGroup(this.#onSynced);
   };
 
   readonly #onSynced = (error?: CodedError): void => {
@@ -306,8 +283,8 @@ export class GroupWriter {
     const { disk, kernel } = this.#options;
     const state = this.#state;
     const sealed = state.active;
-    if (this.#isPersisted) await this.sync();
-    if (sealed !== undefined) await this.#writeIndex(sealed);
+    if (this.#isPersisted) await this.#files.sync();
+    if (sealed !== undefined) await writeIndex(disk, state, sealed);
     const name = { generation: state.journaled.generation, firstOffset };
     const next = emptySegment(name);
     const files = await createSegmentFiles(disk, state.path, name);
@@ -320,55 +297,12 @@ export class GroupWriter {
       await closeSegmentFiles(files);
       throw error;
     }
-    await this.#syncsUnderWay();
-    await closeSegmentFiles(this.#files);
-    this.#files = files;
-    this.#dirty = false;
+    await this.#files.replace(files);
     state.segments.push(next);
-    this.settleNewSegment();
-    if (this.#isPersisted) await this.#syncsUnderWay();
+    this.#files.settle();
+    if (this.#isPersisted) await this.#files.syncsUnderWay();
     if (sealed?.isEmpty === true && sealed.generation === next.generation)
       this.#options.onEmptySealed(sealed);
-  }
-
-  /**
-   * Makes the names and the first record of a new segment survive power loss. Persisted topics wait for it; the others
-   * do not, but soon after a roll a power loss finds a segment that begins as it should.
-   */
-  settleNewSegment(): void {
-    const { disk } = this.#options;
-    const { path } = this.#state;
-    const { ops } = this.#files;
-    this.#settled = Promise.all([datasync(ops), disk.syncDirectory(path)]).then(
-      () => undefined,
-      (error: unknown) => this.#distrust(error),
-    );
-  }
-
-  /** What a failed sync covered is in doubt: nothing more is written. */
-  #distrust(error: unknown): void {
-    const { path, log } = this.#state;
-    this.#state.fault ??= fenced(asCodedError(error));
-    log.error("The files of a partition could not be synced.", { path, error });
-  }
-
-  /** The index is a hint, rebuilt when missing: failing to write it harms nobody. */
-  async #writeIndex(segment: Segment): Promise<void> {
-    if (segment.index === undefined) return;
-    const { disk } = this.#options;
-    const path = this.#state.filePath(segment, "index");
-    try {
-      const file = await disk.openFile(path, "create-or-open");
-      try {
-        const bytes = encodeIndex(segment.index);
-        await file.truncate(0);
-        await writeAt(file, bytes, 0);
-      } finally {
-        await file.close();
-      }
-    } catch (error) {
-      this.#state.log.warn("An index file could not be written; it is rebuilt when needed.", { path, error });
-    }
   }
 
   /** Stops writing; everyone on the way hears the same error. */
@@ -402,12 +336,12 @@ export class GroupWriter {
   }
 }
 
+/** Of two failures the one that leaves less hope: a full disk can be mended, anything else cannot. */
+function worse(before: CodedError | undefined, error: CodedError): CodedError {
+  return before === undefined || isCodedError(before, ErrorCode.DiskFull) ? error : before;
+}
+
 function releaseBatch(entry: OpEntry): void {
   entry.batch?.lease.release();
   entry.batch = undefined;
-}
-
-function asCodedError(error: unknown): CodedError {
-  if (isCodedError(error)) return error;
-  throw error;
 }

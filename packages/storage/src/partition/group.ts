@@ -23,8 +23,8 @@ const RECORD_BYTES_FIRST = 1024;
 /**
  * The ops that go to disk together: the parts for the `.log`, the records for the `.ops`.
  *
- * One object serves all groups of a partition one after another; the record bytes are reused, so nobody may keep
- * them past the write.
+ * One object serves all groups of a partition one after another; the record bytes are reused, so nobody may
+ * keep them past the write.
  */
 export class Group {
   readonly entries: OpEntry[] = [];
@@ -34,7 +34,9 @@ export class Group {
   #large = 0;
   #recordBytes = new Uint8Array(RECORD_BYTES_FIRST);
   #recordView = viewOver(this.#recordBytes);
-  /** Ranges of the kernel's memory to be written, start and end by turns; neighbours in memory are one range. */
+  /**
+   * Ranges of the kernel's memory to be written, start and end by turns; neighbours in memory are one range.
+   */
   readonly #logRanges: number[] = [];
 
   constructor(kernel: ChecksumKernel) {

@@ -3,7 +3,9 @@ import type { Lease } from "@millrace/framing";
 import type { OpHeader } from "../op-record/op-header.ts";
 import type { SmallOperation } from "../op-record/small-operation.ts";
 
-/** One op on its way through the partition: queued, written, journaled, committed. The one object per request. */
+/**
+ * One op on its way through the partition: queued, written, journaled, committed. The one object per request.
+ */
 export interface OpEntry {
   readonly header: OpHeader;
   /** Purge generation the op's effect belongs to; a purge names the new one. */

@@ -8,12 +8,7 @@ import { cutTail } from "../recovery/torn-tail.ts";
 import { writeAt } from "../segment/file-calls.ts";
 import { ReadHandles } from "../segment/read-handles.ts";
 import { emptySegment } from "../segment/segment.ts";
-import {
-  closeSegmentFiles,
-  createSegmentFiles,
-  openSegmentFiles,
-  type SegmentFiles,
-} from "../segment/segment-files.ts";
+import { createSegmentFiles, openSegmentFiles, type SegmentFiles } from "../segment/segment-files.ts";
 import { Commits } from "./commits.ts";
 import { fenced } from "./fence.ts";
 import { GroupWriter } from "./group-writer.ts";
@@ -24,9 +19,9 @@ import { PartitionState } from "./partition-state.ts";
 /**
  * Opens a partition, making it when its directory holds none, and recovers it to the last op that verifies.
  *
- * What recovery found to be journaled is not visible until `commit` says how far it was committed; on one node call
- * `commit(partition.lastOp)`. A read-only partition commits by itself. Damage does not make opening fail: see
- * `partition.fault`.
+ * What recovery found to be journaled is not visible until `commit` says how far it was committed; on one
+ * node call `commit(partition.lastOp)`. A read-only partition commits by itself. Damage does not make opening
+ * fail: see `partition.fault`.
  * @throws CodedError `FeatureUnavailable` for the role `shared`; `FormatTooNew`; what the disk answers
  */
 export async function openPartition(options: PartitionOptions): Promise<Partition> {
@@ -59,7 +54,7 @@ class Opening {
       handles: this.#handles,
       mayRemoveFiles: options.role === "exclusive",
       consumerOffsetsMax: options.consumerOffsetsMax,
-      syncActive: () => this.#writer?.sync() ?? Promise.resolve(),
+      syncActive: () => this.#writer?.files.sync() ?? Promise.resolve(),
       onPurged: (generation) => this.#partition?.forgetBefore(generation),
     });
   }
@@ -88,12 +83,12 @@ class Opening {
         ? await this.#createFirst()
         : await openSegmentFiles(disk, path, active);
     this.#writer = this.#writerOn(files, recovery.isClosed);
-    if (recovery.isNew) this.#writer.settleNewSegment();
+    if (recovery.isNew) this.#writer.files.settle();
     try {
       if (recovery.lacksLog) await disk.syncDirectory(path);
       await this.#repair(recovery, this.#writer);
     } catch (error) {
-      await closeSegmentFiles(this.#writer.files);
+      await this.#writer.files.close();
       this.#writer = undefined;
       if (!isCodedError(error)) throw error;
       this.#state.fault = error.code === ErrorCode.DiskFull ? error : fenced(error);
@@ -102,8 +97,8 @@ class Opening {
   }
 
   /**
-   * Cuts the torn tail. Offsets its messages had are not given out again: the next segment begins behind them, and it
-   * is there before the evidence is cut.
+   * Cuts the torn tail. Offsets its messages had are not given out again: the next segment begins behind
+   * them, and it is there before the evidence is cut.
    */
   async #repair(recovery: Recovery, writer: GroupWriter): Promise<void> {
     const { journaled, active } = this.#state;
@@ -140,7 +135,9 @@ class Opening {
     });
   }
 
-  /** The first segment of a new partition, with names that survive power loss where the topic asks for that. */
+  /**
+   * The first segment of a new partition, with names that survive power loss where the topic asks for that.
+   */
   async #createFirst(): Promise<SegmentFiles> {
     const { disk, path, kernel, durability, offsetDurability } = this.#options;
     await disk.makeDirectory(path);

@@ -128,7 +128,7 @@ describe("a read", () => {
     await bench.close();
   });
 
-  it("of a truncated segment under way comes to its end, and the next one starts at what is left", async () => {
+  it("of a truncated segment comes to its end, and the next one starts at what is left", async () => {
     const bench = await Bench.open({ segmentLengthMax: 1000, tailLengthMax: 0 });
     for (let at = 0; at < 20; at += 1) await bench.append([`m${at}`]);
     const reads = Array.from({ length: 10 }, () => bench.read(0, 5));

@@ -39,10 +39,11 @@ export interface ReaderOptions {
 }
 
 /**
- * Serves committed messages: the recent ones from memory by reference, older ones by one read of a contiguous run.
+ * Serves committed messages: the recent ones from memory by reference, older ones by one read of a contiguous
+ * run.
  *
- * One reply may join both; it never leaves out a message that exists between two that it holds. Damage ends a reply
- * that holds something already; the next read, which begins there, gets the error.
+ * One reply may join both; it never leaves out a message that exists between two that it holds. Damage ends a
+ * reply that holds something already; the next read, which begins there, gets the error.
  */
 export class PartitionReader {
   readonly #options: ReaderOptions;

@@ -18,8 +18,9 @@ export interface Position {
 }
 
 /**
- * What a partition knows, in three stages that follow each other: `accepted` (handed in), `journaled` (on disk),
- * committed (visible). Writer, reader and commits share it; each field has one of them as its only writer.
+ * What a partition knows, in three stages that follow each other: `accepted` (handed in), `journaled` (on
+ * disk), committed (visible). Writer, reader and commits share it; each field has one of them as its only
+ * writer.
  */
 export class PartitionState {
   readonly path: string;

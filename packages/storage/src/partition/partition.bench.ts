@@ -10,7 +10,10 @@ import { openPartition } from "./open-partition.ts";
 import type { Partition } from "./partition.ts";
 import type { PartitionOptions } from "./partition-options.ts";
 
-/** Measures appends, reads and starts of one partition on a real disk; `node` with tsx, prints one line per case. */
+/**
+ * Measures appends, reads and starts of one partition on a real disk; `node` with tsx, prints one line per
+ * case.
+ */
 
 const kernel = createChecksumKernel({ memoryLength: 268_435_456 });
 const pool = new BlockPool(kernel.memory);
@@ -125,9 +128,8 @@ async function timed(name: string, messages: number, action: () => Promise<unkno
   const wallMs = performance.now() - start;
   const { user, system } = process.cpuUsage(cpu);
   const cpuNanos = ((user + system) * 1000) / messages;
-  console.log(
-    `${name.padEnd(44)} ${wallMs.toFixed(0).padStart(7)} ms  ${cpuNanos.toFixed(0).padStart(7)} ns cpu/message`,
-  );
+  const [wall, each] = [wallMs.toFixed(0).padStart(7), cpuNanos.toFixed(0).padStart(7)];
+  console.log(`${name.padEnd(50)} ${wall} ms  ${each} ns cpu/message`);
 }
 
 async function run(

@@ -16,7 +16,9 @@ type Step =
   | { readonly kind: "reopen" }
   | { readonly kind: "crash"; readonly turns: number };
 
-/** One op as it was handed in, in op order: what the partition must be after it is the fold of all up to it. */
+/**
+ * One op as it was handed in, in op order: what the partition must be after it is the fold of all up to it.
+ */
 type Sent =
   | { readonly kind: "batch"; readonly base: number; readonly texts: readonly string[] }
   | { readonly kind: "store"; readonly id: number; readonly offset: number }
@@ -281,7 +283,9 @@ describe("a partition against a list of what was sent", () => {
   });
 });
 
-/** Writes, loses power without any sync, opens: every message served is the one that was sent at its offset. */
+/**
+ * Writes, loses power without any sync, opens: every message served is the one that was sent at its offset.
+ */
 async function servesNothingWrong(
   steps: readonly Step[],
   setting: { seed: number; tailLengthMax: number; segmentLengthMax: number },

@@ -19,7 +19,9 @@ import type { PartitionOptions } from "./partition-options.ts";
 import { PartitionReader, type ReadDone, type ReadRequest } from "./partition-reader.ts";
 import type { PartitionState } from "./partition-state.ts";
 
-/** A segment that will not change any more. Offsets are inclusive, `length` bytes of `.log`, the time micros. */
+/**
+ * A segment that will not change any more. Offsets are inclusive, `length` bytes of `.log`, the time micros.
+ */
 export interface SealedSegment {
   readonly firstOffset: number;
   readonly lastOffset: number;
@@ -43,8 +45,8 @@ export type AppendDone = (error?: CodedError) => void;
 /**
  * One partition: a journal of ops, the messages in it, the offsets stored in it.
  *
- * An op is accepted (numbers move at once), journaled (`done`), then committed by the owner (visible). Offsets and
- * ops are numbers below 2^53. After a fault appends are refused and what is good stays readable.
+ * An op is accepted (numbers move at once), journaled (`done`), then committed by the owner (visible).
+ * Offsets and ops are numbers below 2^53. After a fault appends are refused and what is good stays readable.
  */
 export class Partition {
   readonly #options: PartitionOptions;
@@ -147,8 +149,9 @@ export class Partition {
   }
 
   /**
-   * Journals a batch that was verified and stamped: its base offset is `nextOffset` (a backup may leave a hole), its
-   * base timestamp the header's. Retains the lease until the batch is written and while it is cached.
+   * Journals a batch that was verified and stamped: its base offset is `nextOffset` (a backup may leave a
+   * hole), its base timestamp the header's. Retains the lease until the batch is written and while it is
+   * cached.
    */
   appendBatch(header: OpHeader, batchLease: Lease, done: AppendDone): void {
     const { accepted } = this.#state;
@@ -195,15 +198,17 @@ export class Partition {
     });
   }
 
-  /** Makes journaled ops up to `op` visible, in op order; ops that are not journaled yet follow when they are. */
+  /**
+   * Makes journaled ops up to `op` visible, in op order; ops that are not journaled yet follow when they are.
+   */
   commit(op: number): void {
     this.#commits.commit(op);
   }
 
   /**
-   * Reads committed messages from an offset or a time on. Calls back before it returns when memory holds them.
-   * Errors: `PartitionDamaged` with file and position, `FrameTooLarge` when not even one message fits `lengthMax`,
-   * `MemoryExhausted`, `IoError`.
+   * Reads committed messages from an offset or a time on. Calls back before it returns when memory holds
+   * them. Errors: `PartitionDamaged` with file and position, `FrameTooLarge` when not even one message fits
+   * `lengthMax`, `MemoryExhausted`, `IoError`.
    */
   read(request: ReadRequest, done: ReadDone): void {
     this.#reader.read(request, done);
@@ -218,7 +223,10 @@ export class Partition {
     return this.#state.offsets.count(kind);
   }
 
-  /** True when an offset of this key may be stored: it is there already, or there is room also after what is queued. */
+  /**
+   * True when an offset of this key may be stored: it is there already, or there is room also after what is
+   * queued.
+   */
   mayStoreConsumerOffset(kind: 1 | 2, id: number): boolean {
     const { offsets, uncommitted } = this.#state;
     if (offsets.get(kind, id) !== undefined) return true;
@@ -260,6 +268,7 @@ export class Partition {
 
   async #close(): Promise<void> {
     this.#reader.close();
+    await this.#writer?.idle();
     await this.#commits.idle();
     try {
       await this.#writer?.close();

@@ -17,7 +17,10 @@ import { readAt } from "../segment/file-calls.ts";
 import type { Segment } from "../segment/segment.ts";
 import type { ReadJob } from "./read-job.ts";
 
-/** Bytes read at once, unless one batch is longer: enough for the largest ordinary poll, little when most is not wanted. */
+/**
+ * Bytes read at once, unless one batch is longer: enough for the largest ordinary poll, little when most is
+ * not wanted.
+ */
 const RUN_LENGTH_MAX = 4_194_304;
 
 /** What a walk works on. */
@@ -31,8 +34,9 @@ export interface WalkSource {
 }
 
 /**
- * How a walk ended. `served`: something was added, or the reply is full. `lost`: the bytes at the place the index
- * named are not the batch that must be there. `no-block`: the pool is empty and the reply holds something already.
+ * How a walk ended. `served`: something was added, or the reply is full. `lost`: the bytes at the place the
+ * index named are not the batch that must be there. `no-block`: the pool is empty and the reply holds
+ * something already.
  */
 export type WalkOutcome = "served" | "lost" | "no-block";
 
@@ -42,8 +46,8 @@ export interface LostAt {
 }
 
 /**
- * Adds batches of one segment to a reply, from the one that holds `job.next` on: one contiguous read into a block,
- * headers only up to the first wanted batch, every batch checked that is served.
+ * Adds batches of one segment to a reply, from the one that holds `job.next` on: one contiguous read into a
+ * block, headers only up to the first wanted batch, every batch checked that is served.
  */
 export async function walkSegment(
   source: WalkSource,
@@ -156,7 +160,9 @@ function plausibleBatch(
   return fits && isIt && isInside ? { length, baseOffset: place.offset, count } : undefined;
 }
 
-/** Checks a batch and adds it. A batch that is to be cut is checked whatever the settings: the cut walks it. */
+/**
+ * Checks a batch and adds it. A batch that is to be cut is checked whatever the settings: the cut walks it.
+ */
 function serve(
   source: WalkSource,
   job: ReadJob,
@@ -170,8 +176,8 @@ function serve(
 }
 
 /**
- * Offset of the first message of a segment stamped at or after `timestamp`: looks through batch headers from the last
- * index entry before that time on. The end of the segment when all are earlier.
+ * Offset of the first message of a segment stamped at or after `timestamp`: looks through batch headers from
+ * the last index entry before that time on. The end of the segment when all are earlier.
  * @throws CodedError `PartitionDamaged` when the headers there do not fit together
  */
 export async function offsetAtTimestamp(

@@ -31,12 +31,12 @@ export interface TailFinding {
 }
 
 /**
- * Replays the active segment from its first record on, checking every batch, up to the last op that verifies; then
- * judges what follows.
+ * Replays the active segment from its first record on, checking every batch, up to the last op that verifies;
+ * then judges what follows.
  *
- * Good records whose batches are good behind a bad one are damage: those too are taken into the state, so that what
- * is good stays readable, and the caller sets a fault. Otherwise what follows is a torn tail for the caller to cut.
- * Offsets that the tail names were seen by somebody and count into `frontier`.
+ * Good records whose batches are good behind a bad one are damage: those too are taken into the state, so
+ * that what is good stays readable, and the caller sets a fault. Otherwise what follows is a torn tail for
+ * the caller to cut. Offsets that the tail names were seen by somebody and count into `frontier`.
  */
 export async function recoverActive(source: ActiveSource): Promise<TailFinding> {
   const { log } = source.files;
@@ -141,7 +141,10 @@ class TailSearch {
     this.#frontier = Math.max(this.#frontier, end);
   }
 
-  /** Whole batches behind the good end of the `.log` that continue its offsets were written by us: seen, perhaps. */
+  /**
+   * Whole batches behind the good end of the `.log` that continue its offsets were written by us: seen,
+   * perhaps.
+   */
   async #searchLog(): Promise<void> {
     const { segment, logLength } = this.#source;
     let position = segment.logLength;

@@ -8,8 +8,8 @@ import { LogWindow } from "./log-window.ts";
 import type { RecoverySource } from "./recovery-source.ts";
 
 /**
- * State of a partition that was closed cleanly, without replaying its ops: the closing checkpoint and the saved
- * index say it all, and the last stretch of the `.log` verifies.
+ * State of a partition that was closed cleanly, without replaying its ops: the closing checkpoint and the
+ * saved index say it all, and the last stretch of the `.log` verifies.
  *
  * Answers false, with the state untouched, when any of that does not hold.
  */

@@ -27,7 +27,9 @@ export interface Base {
   readonly recordLength: number;
 }
 
-/** What was found: a base unless no `.ops` begins with a good record, and the newer segments that are no base. */
+/**
+ * What was found: a base unless no `.ops` begins with a good record, and the newer segments that are no base.
+ */
 export interface BaseSearch {
   readonly base: Base | undefined;
   /** Segments newer than the base without a good first record, newest first. */
@@ -35,8 +37,8 @@ export interface BaseSearch {
 }
 
 /**
- * Looks for the segment whose `.ops` begins with the latest good checkpoint of this partition: the state is in it
- * alone. Segments of another partition, or copied to another name, are warned about and ignored.
+ * Looks for the segment whose `.ops` begins with the latest good checkpoint of this partition: the state is
+ * in it alone. Segments of another partition, or copied to another name, are warned about and ignored.
  */
 export async function findBase(
   source: { readonly disk: Disk; readonly path: string; readonly kernel: ChecksumKernel; readonly log: Log },
@@ -97,8 +99,8 @@ async function readCheckpoint(
 }
 
 /**
- * The closing checkpoint an `.ops` of `opsLength` bytes ends with, and where it starts; nothing when the partition
- * was not closed cleanly or something followed.
+ * The closing checkpoint an `.ops` of `opsLength` bytes ends with, and where it starts; nothing when the
+ * partition was not closed cleanly or something followed.
  */
 export async function readClosing(
   kernel: ChecksumKernel,

@@ -39,7 +39,9 @@ export class LogWindow {
     this.#partitionId = partitionId;
   }
 
-  /** What `holds` answers, at once, when the window lies over those bytes already; nothing when it must move. */
+  /**
+   * What `holds` answers, at once, when the window lies over those bytes already; nothing when it must move.
+   */
   holdsNow(place: BatchPlace): boolean | undefined {
     const at = this.#positionOf(place.position, place.length);
     return at < 0 ? undefined : this.#isBatch(place, at);
@@ -62,7 +64,10 @@ export class LogWindow {
     );
   }
 
-  /** The unharmed batch of this partition that starts at `position`, whatever its offset; nothing when none does. */
+  /**
+   * The unharmed batch of this partition that starts at `position`, whatever its offset; nothing when none
+   * does.
+   */
   async batchAt(position: number, lengthMax: number): Promise<Omit<BatchPlace, "checksum"> | undefined> {
     const header = await this.#load(position, BATCH_HEADER_LENGTH);
     if (header < 0) return undefined;
@@ -81,7 +86,9 @@ export class LogWindow {
     this.#length = 0;
   }
 
-  /** Position in the kernel's memory of `length` bytes of the file from `position` on; -1 when it ends before. */
+  /**
+   * Position in the kernel's memory of `length` bytes of the file from `position` on; -1 when it ends before.
+   */
   async #load(position: number, length: number): Promise<number> {
     const at = this.#positionOf(position, length);
     if (at >= 0) return at;

@@ -13,8 +13,8 @@ import type { FoundSegment } from "./scan-directory.ts";
  * Judges a segment behind the state's end whose `.ops` does not begin with a good record.
  *
  * Ops or batches of ours in it mean that more was written than can be read: a fault, and its offsets answer
- * `PartitionDamaged`. Otherwise it is what a crash left of a roll (kept aside when it holds bytes; its name is used
- * again), or a stray that is ignored.
+ * `PartitionDamaged`. Otherwise it is what a crash left of a roll (kept aside when it holds bytes; its name
+ * is used again), or a stray that is ignored.
  */
 export async function judgeNewer(source: RecoverySource, segment: FoundSegment): Promise<void> {
   const { state, options } = source;

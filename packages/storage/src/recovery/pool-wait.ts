@@ -2,8 +2,8 @@ import { CodedError, ErrorCode } from "@millrace/errors";
 import type { BlockPool, Lease } from "@millrace/framing";
 
 /**
- * A lease of at least `length` bytes, waiting until the pool has one. The caller holds no other lease meanwhile, or
- * everyone could wait for everyone.
+ * A lease of at least `length` bytes, waiting until the pool has one. The caller holds no other lease
+ * meanwhile, or everyone could wait for everyone.
  * @throws CodedError `MemoryExhausted` when the whole pool is smaller
  */
 export async function allocateWaiting(pool: BlockPool, length: number): Promise<Lease> {

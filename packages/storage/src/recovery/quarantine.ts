@@ -14,11 +14,11 @@ export interface CutRange {
 }
 
 /**
- * Copies the end of a file into `quarantine/` before it is cut; answers the path of the copy, made to survive power
- * loss, or nothing when there is nothing to copy.
+ * Copies the end of a file into `quarantine/` before it is cut; answers the path of the copy, made to survive
+ * power loss, or nothing when there is nothing to copy.
  *
- * The name tells the file and the position: slashes become dashes, then `.at-` and the position, and `.2`, `.3`
- * when the name is taken.
+ * The name tells the file and the position: slashes become dashes, then `.at-` and the position, and `.2`,
+ * `.3` when the name is taken.
  */
 export async function setAside(disk: Disk, range: CutRange): Promise<string | undefined> {
   if (range.end <= range.from) return undefined;

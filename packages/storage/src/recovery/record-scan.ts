@@ -33,8 +33,8 @@ export type RecordVisitor = (records: readonly ScannedRecord[]) => boolean | Pro
 /**
  * Hands over every unharmed record of the range, chunk by chunk.
  *
- * Stops at the first place where no unharmed record starts and answers it; with `search` it looks behind that place
- * for the next one instead and answers the end of the range.
+ * Stops at the first place where no unharmed record starts and answers it; with `search` it looks behind that
+ * place for the next one instead and answers the end of the range.
  * @throws CodedError `FormatTooNew`, or what the disk answers
  */
 export async function scanRecords(

@@ -28,8 +28,8 @@ export interface Recovery {
 }
 
 /**
- * Brings the state to the last op that verifies. Writes nothing but copies in quarantine; what is left to do on the
- * partition's own files is in the answer. Damage is in `state.fault` and in the segments.
+ * Brings the state to the last op that verifies. Writes nothing but copies in quarantine; what is left to do
+ * on the partition's own files is in the answer. Damage is in `state.fault` and in the segments.
  */
 export async function recoverPartition(source: RecoverySource): Promise<Recovery> {
   const { options, state } = source;

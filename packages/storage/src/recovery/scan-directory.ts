@@ -13,8 +13,8 @@ export interface FoundSegment extends SegmentName {
 }
 
 /**
- * Segments by the names in a partition's directory, in order. Whatever else lies there is warned about and left
- * alone: we delete nothing we cannot prove to be ours.
+ * Segments by the names in a partition's directory, in order. Whatever else lies there is warned about and
+ * left alone: we delete nothing we cannot prove to be ours.
  */
 export async function scanDirectory(disk: Disk, path: string, log: Log): Promise<FoundSegment[]> {
   const found = new Map<string, FoundSegment>();

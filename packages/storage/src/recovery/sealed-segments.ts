@@ -7,8 +7,8 @@ import type { RecoverySource } from "./recovery-source.ts";
 import type { FoundSegment } from "./scan-directory.ts";
 
 /**
- * Compares the sealed segments that the state lists with the files that are there: a missing file is damage of its
- * segment only. Answers the segments of ours that an unfinished removal left behind.
+ * Compares the sealed segments that the state lists with the files that are there: a missing file is damage
+ * of its segment only. Answers the segments of ours that an unfinished removal left behind.
  */
 export async function checkSealed(
   source: RecoverySource,
@@ -52,7 +52,10 @@ function checkFiles(state: PartitionState, segment: Segment, files: FoundSegment
   }
 }
 
-/** True for an older segment that a purge, a truncation or an empty start left behind, proven by its first record. */
+/**
+ * True for an older segment that a purge, a truncation or an empty start left behind, proven by its first
+ * record.
+ */
 async function isLeftBehind(source: RecoverySource, base: Base, segment: FoundSegment): Promise<boolean> {
   const { options, state } = source;
   const isOlder = segment.generation < base.segment.generation;

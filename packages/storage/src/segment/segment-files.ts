@@ -19,8 +19,8 @@ export async function openSegmentFiles(disk: Disk, path: string, name: SegmentNa
 }
 
 /**
- * Makes both files of a new segment, empty. Files of that name which an attempt before left behind are emptied:
- * the caller knows that they hold nothing good.
+ * Makes both files of a new segment, empty. Files of that name which an attempt before left behind are
+ * emptied: the caller knows that they hold nothing good.
  */
 export async function createSegmentFiles(disk: Disk, path: string, name: SegmentName): Promise<SegmentFiles> {
   const files: DiskFile[] = [];
@@ -39,8 +39,8 @@ export async function createSegmentFiles(disk: Disk, path: string, name: Segment
 }
 
 /**
- * Removes a segment's files. The `.ops` goes last: it alone proves whose the files are, so that a start after a
- * crash in between can finish the work.
+ * Removes a segment's files. The `.ops` goes last: it alone proves whose the files are, so that a start after
+ * a crash in between can finish the work.
  */
 export async function removeSegmentFiles(disk: Disk, path: string, name: SegmentName): Promise<void> {
   for (const kind of ["index", "log", "ops"] as const) {

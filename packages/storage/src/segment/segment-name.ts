@@ -13,10 +13,11 @@ const OFFSET_DIGITS = 20;
 const NAME_PATTERN = /^(\d{20})(?:\.g(\d{1,15}))?\.(log|ops|index)$/;
 
 /**
- * File name of a segment: 20 digits of its first offset, `.g` and the purge generation when that is not 0, the kind.
+ * File name of a segment: 20 digits of its first offset, `.g` and the purge generation when that is not 0,
+ * the kind.
  *
- * The generation is part of the name because a purge starts again at offset 0 while the files of the generation
- * before are still there.
+ * The generation is part of the name because a purge starts again at offset 0 while the files of the
+ * generation before are still there.
  */
 export function segmentFileName(name: SegmentName, kind: SegmentFileKind): string {
   const digits = String(name.firstOffset).padStart(OFFSET_DIGITS, "0");

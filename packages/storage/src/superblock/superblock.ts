@@ -34,7 +34,9 @@ export class Superblock {
     return this.#record;
   }
 
-  /** Changes some fields and answers when the whole record survives power loss. Writes wait for each other. */
+  /**
+   * Changes some fields and answers when the whole record survives power loss. Writes wait for each other.
+   */
   write(changes: Partial<Omit<SuperblockRecord, "sequence">>): Promise<void> {
     const written = this.#writing.then(() => this.#write(changes));
     this.#writing = written.catch(() => undefined);

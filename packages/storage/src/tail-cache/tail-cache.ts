@@ -1,19 +1,26 @@
 import type { BlockPool, KernelMemory, Lease } from "@millrace/framing";
 import type { Tail, TailEntry } from "./tail.ts";
 
-/** Batches below this are copied together: a lease on a few bytes would keep a whole block of 1 MiB from others. */
+/**
+ * Batches below this are copied together: a lease on a few bytes would keep a whole block of 1 MiB from
+ * others.
+ */
 export const SMALL_BATCH_LENGTH_MAX = 16_384;
-/** On pressure the cache shrinks to this part of what it holds: half frees many blocks and keeps the hot end. */
+/**
+ * On pressure the cache shrinks to this part of what it holds: half frees many blocks and keeps the hot end.
+ */
 const PRESSURE_KEEP = 0.5;
-/** The oldest-first list is compacted when more than this many of its entries, and half of them, were let go. */
+/**
+ * The oldest-first list is compacted when more than this many of its entries, and half of them, were let go.
+ */
 const STALE_ENTRIES_MAX = 4096;
 
 /**
  * Recent batches of all partitions of a shard, kept so that readers at the end need no disk.
  *
- * Holds leases, at most `lengthMax` bytes of batches; beyond it, and whenever a pool it serves runs short, the
- * oldest go first. Small batches are copied back to back into blocks of the cache's own, so that they cost about
- * what they weigh.
+ * Holds leases, at most `lengthMax` bytes of batches; beyond it, and whenever a pool it serves runs short,
+ * the oldest go first. Small batches are copied back to back into blocks of the cache's own, so that they
+ * cost about what they weigh.
  */
 export class TailCache {
   readonly #lengthMax: number;
@@ -45,8 +52,8 @@ export class TailCache {
   }
 
   /**
-   * A lease of its own on the batch: small ones are copied into a shared block, large ones (and small ones when the
-   * pool is out of blocks) are retained as they are. `memory` is the pool's. The caller releases it.
+   * A lease of its own on the batch: small ones are copied into a shared block, large ones (and small ones
+   * when the pool is out of blocks) are retained as they are. `memory` is the pool's. The caller releases it.
    */
   hold(pool: BlockPool, batchLease: Lease, memory: KernelMemory): Lease {
     const compact =

@@ -13,7 +13,10 @@ export interface TailEntry {
   readonly tail: Tail;
 }
 
-/** Entries taken from the front stay in the array until they are this many and half of it: moving costs once per entry. */
+/**
+ * Entries taken from the front stay in the array until they are this many and half of it: moving costs once
+ * per entry.
+ */
 const STALE_ENTRIES_MAX = 1024;
 
 /**
@@ -50,7 +53,9 @@ export class Tail {
     return entry;
   }
 
-  /** The entry that holds `offset`, or the first one behind it; nothing when `offset` lies before the tail. */
+  /**
+   * The entry that holds `offset`, or the first one behind it; nothing when `offset` lies before the tail.
+   */
   find(offset: number): TailEntry | undefined {
     const { first } = this;
     if (first === undefined || offset < first.baseOffset) return undefined;
