@@ -1,23 +1,11 @@
 import { assert, CodedError, ErrorCode } from "@millrace/errors";
-import { batchChecksumAt, type ChecksumKernel, type Lease } from "@millrace/framing";
-import type { Clock, Log } from "@millrace/platform";
+import { batchChecksumAt, type Lease } from "@millrace/framing";
 import type { Partition, PartitionIdentity } from "@millrace/storage";
-import { createReplica, type Output, type Prepare, type PrepareFields, type Replica } from "@millrace/vsr";
+import { createReplica, type Output, type Prepare, type Replica } from "@millrace/vsr";
 import { AdmissionQueue } from "../queues/admission-queue.ts";
 import { Fifo } from "../queues/fifo.ts";
+import type { GroupContext } from "./group-context.ts";
 import type { PartitionOp, QueuedOp } from "./partition-op.ts";
-
-/** What every partition group of a broker shares. */
-export interface GroupContext {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly kernel: ChecksumKernel;
-  readonly checksumOf: (fields: PrepareFields) => bigint;
-  /** Operations between prepare and commit, 1..127. */
-  readonly prepareQueueDepth: number;
-  /** Milliseconds an operation waits for room before it is refused with 58. */
-  readonly admissionTimeoutMs: number;
-}
 
 /**
  * Operations waiting beside those in flight, as a multiple of the pipeline's depth: the reference's number.
@@ -283,7 +271,10 @@ export class PartitionGroup {
     if (partition === undefined || fault.code !== ErrorCode.DiskFull) return;
     if (this.#writesPending > 0 || nowMs < this.#nextResumeMs) return;
     this.#nextResumeMs = nowMs + RESUME_INTERVAL_MS;
-    void partition.resume().then(() => this.#pump());
+    partition.resume().then(
+      () => this.#pump(),
+      (error: unknown) => this.#context.log.warn("Looking for space failed.", { ...this.identity, error }),
+    );
   }
 
   #refuseAll(code: number): void {

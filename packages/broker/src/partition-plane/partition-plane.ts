@@ -14,8 +14,9 @@ import { SERVER_CLIENT } from "@millrace/vsr";
 import type { BrokerConfig } from "../broker-config.ts";
 import { Fifo } from "../queues/fifo.ts";
 import { packPartition } from "../routing/pack-partition.ts";
+import type { GroupContext } from "./group-context.ts";
 import { removeOrphanPartitions } from "./orphan-partitions.ts";
-import { type GroupContext, PartitionGroup } from "./partition-group.ts";
+import { PartitionGroup } from "./partition-group.ts";
 import { partitionPath } from "./partition-path.ts";
 
 /** What the plane is made from. */

@@ -72,7 +72,6 @@ export class ClientConnection {
       onRoom: () => this.#pump(),
     });
     options.connection.onMessage = (messageLease) => this.#receive(messageLease);
-    options.connection.onReadEnd = () => {};
     options.connection.onClose = () => this.#end();
   }
 

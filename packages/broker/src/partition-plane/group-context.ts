@@ -1,0 +1,15 @@
+import type { ChecksumKernel } from "@millrace/framing";
+import type { Clock, Log } from "@millrace/platform";
+import type { PrepareFields } from "@millrace/vsr";
+
+/** What every partition group of a broker shares. */
+export interface GroupContext {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly kernel: ChecksumKernel;
+  readonly checksumOf: (fields: PrepareFields) => bigint;
+  /** Operations between prepare and commit, 1..127. */
+  readonly prepareQueueDepth: number;
+  /** Milliseconds an operation waits for room before it is refused with 58. */
+  readonly admissionTimeoutMs: number;
+}
