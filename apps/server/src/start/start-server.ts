@@ -75,6 +75,7 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
     throw error;
   });
   bound = { host: listenAt.host, port: listener.port };
+  log.info("The listeners are open.", { tcp: listener.address });
   await writeEffectiveConfig(platform, config, { tcp: listener.address, dataPath });
   const stop = async () => {
     await listener.close();
