@@ -50,6 +50,27 @@ export class PartitionRead {
     this.#count += 1;
   }
 
+  /**
+   * Judges an empty answer, which means: no more yet. It must agree with the last offset that the same answer
+   * states. Only where segments may be deleted can a partition that was written be empty from its start: the
+   * active segment holds nothing for a moment after each rotation.
+   *
+   * @throws Violation answer, or lost when more is gone than deletions explain
+   */
+  seeNothing(currentOffset: number): void {
+    const history = this.#topic.partition(this.#partitionId);
+    const isFromStart = this.#count === 0 && this.#from <= history.firstRetained;
+    if (isFromStart && currentOffset === 0) return;
+    if (isFromStart && history.mayBeTrimmed) {
+      history.trimTo(currentOffset + 1);
+      return;
+    }
+    if (this.#next > currentOffset) return;
+    const name = `${this.#topic.name}/${this.#partitionId}`;
+    const text = `${name}: empty at offset ${this.#next}, though the last offset is ${currentOffset}`;
+    throw new Violation("answer", text);
+  }
+
   /** Ends a read that reached the end of the partition, or `end` where it is given. Throws Violation lost. */
   finish(end = Number.POSITIVE_INFINITY): void {
     this.#checkGap(end);

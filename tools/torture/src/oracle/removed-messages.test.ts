@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { emptyTopic, messagesOf, readAll, sendBatch } from "./fabricated-history.ts";
+import { PartitionRead } from "./partition-read.ts";
 import type { SentBatch } from "./sent-batches.ts";
 import type { TopicHistory } from "./topic-history.ts";
 import { Violation } from "./violation.ts";
@@ -54,10 +55,27 @@ test("deleted messages must not return", () => {
   );
 });
 
-test("a topic whose segments were all deleted but which shows nothing has lost its active segment", () => {
+test("a partition may be empty when deletions explain all of it, and goes on behind its old end", () => {
+  const { topic, batches } = filledTopic();
+  topic.partition(0).allowTrim(3, 1_000_000);
+  const read = new PartitionRead(topic, 0, 0);
+  read.seeNothing(99);
+  read.finish();
+  assert.equal(topic.partition(0).end, 100);
+  assert.ok(batches.every(({ outcome }) => outcome === "removed"));
+  topic.endRound();
+  assert.throws(() => topic.acknowledge(sendBatch(topic, 5), 0, 95), isKind("reused"));
+});
+
+test("an empty partition is a loss when deletions do not explain all of it, or its end went back", () => {
+  const short = filledTopic().topic;
+  short.partition(0).allowTrim(1, 1000);
+  assert.throws(() => new PartitionRead(short, 0, 0).seeNothing(99), isKind("lost"));
   const { topic } = filledTopic();
   topic.partition(0).allowTrim(3, 1_000_000);
-  assert.throws(() => readAll({ topic, shown: [[], []] }), isKind("lost"));
+  const read = new PartitionRead(topic, 0, 0);
+  read.seeNothing(89);
+  assert.throws(() => read.finish(), isKind("lost"));
 });
 
 test("after a purge offsets begin again at 0, and purged messages must not return", () => {
