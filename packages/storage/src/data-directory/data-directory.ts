@@ -68,7 +68,7 @@ function parseFormat(disk: Disk, bytes: Uint8Array): DataFormat {
     throw foreign(disk, `its ${FORMAT_FILE} lacks the version or the node id`);
   }
   if (version > FORMAT_VERSION) {
-    const text = `${disk.root} has format ${version}; this version of Millrace reads format ${FORMAT_VERSION}.`;
+    const text = `${disk.root} has format ${version}; this version of Millrace reads ${FORMAT_VERSION}.`;
     throw new CodedError(ErrorCode.FormatTooNew, text, { details: { version, versionMax: FORMAT_VERSION } });
   }
   return { version, nodeId };

@@ -133,6 +133,46 @@ describe("the metadata journal", () => {
     }
   });
 
+  it("takes several checkpoints at once, one after the other", async () => {
+    const disk = new SimDisk({ seed: 5 });
+    const journal = await filled(disk, 6);
+    await Promise.all([2, 6, 4].map((op) => journal.checkpoint(op, new Uint8Array([op]))));
+    await append(journal, "op 7");
+    await journal.close();
+    const second = await open(disk);
+    assert.deepEqual([second.snapshot?.op, texts(second)], [6, ["op 7"]]);
+    await second.checkpoint(7, new Uint8Array([7]));
+    await second.close();
+    const third = await open(disk);
+    assert.deepEqual([third.snapshot?.op, third.lastOp, texts(third)], [7, 7, []]);
+  });
+
+  it("loses nothing when a start is killed at any disk call", async () => {
+    for (let at = 0; ; at += 1) {
+      const disk = new SimDisk({ seed: at });
+      const journal = await filled(disk, 6);
+      await journal.checkpoint(3, new Uint8Array([3]));
+      await journal.close();
+      const path = `${PATH}/${journalFileName(6)}`;
+      const bytes = (await disk.readWhole(path, 1_000_000)) ?? new Uint8Array();
+      await disk.writeWhole(path, new Uint8Array([...bytes, ...new Uint8Array(60).fill(9)]));
+      let calls = 0;
+      let killed: SimDisk | undefined;
+      disk.setFaults(() => {
+        calls += 1;
+        if (calls === at + 1) killed = disk.crash();
+        return undefined;
+      });
+      await open(disk).catch(() => undefined);
+      if (killed === undefined) {
+        assert.ok(at > 15);
+        return;
+      }
+      killed.setFaults(undefined);
+      assert.deepEqual(texts(await open(killed)), ["op 4", "op 5", "op 6"], `killed at call ${at}`);
+    }
+  });
+
   it("cuts a torn end and keeps it in quarantine", async () => {
     for (const cut of [1, 50, 130]) {
       const disk = new SimDisk({ seed: 5 });

@@ -51,6 +51,8 @@ export class MetadataJournal {
   #busy = false;
   #rolling: (() => void) | undefined;
   #whenIdle: (() => void)[] = [];
+  /** One checkpoint after the other. */
+  #checkpoints: Promise<void> = Promise.resolve();
   #fault: CodedError | undefined;
   #closing: Promise<void> | undefined;
 
@@ -131,10 +133,16 @@ export class MetadataJournal {
 
   /**
    * Writes a snapshot of the state as of `op` (journaled, not above the last) and drops the journal files it
-   * covers. Appends go on meanwhile.
+   * covers. Appends go on meanwhile; one checkpoint waits for the other, and one that is not newer does nothing.
    */
-  async checkpoint(op: number, snapshot: Uint8Array): Promise<void> {
-    if (op === this.snapshot?.op) return;
+  checkpoint(op: number, snapshot: Uint8Array): Promise<void> {
+    const written = this.#checkpoints.then(() => this.#checkpoint(op, snapshot));
+    this.#checkpoints = written.catch(() => undefined);
+    return written;
+  }
+
+  async #checkpoint(op: number, snapshot: Uint8Array): Promise<void> {
+    if (op <= (this.snapshot?.op ?? 0)) return;
     const start = this.#sinceSnapshot.find((one) => one.op === op);
     assert(
       start !== undefined && op <= this.#journaled.op,
@@ -151,7 +159,7 @@ export class MetadataJournal {
 
   /** Writes what is queued and closes. Can be called again. */
   close(): Promise<void> {
-    this.#closing ??= this.#idle().then(() => this.#file?.close());
+    this.#closing ??= this.#checkpoints.then(() => this.#idle()).then(() => this.#file?.close());
     return this.#closing;
   }
 
@@ -233,8 +241,10 @@ export class MetadataJournal {
     });
   }
 
+  /** Starts a new journal file, unless the one there is holds no op yet. */
   async #roll(): Promise<void> {
     const { disk, path } = this.#source;
+    if (this.#startOps[this.#startOps.length - 1] === this.#journaled.op) return;
     await createJournalFile(this.#source, this.#journaled);
     const file = await disk.openFile(`${path}/${journalFileName(this.#journaled.op)}`, "read-write");
     await this.#file?.close().catch(() => undefined);

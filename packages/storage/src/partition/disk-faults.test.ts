@@ -79,6 +79,29 @@ async function sumOf(bench: Bench): Promise<number> {
   return sum;
 }
 
+describe("a full disk at a start with a torn tail", () => {
+  it("does not keep anybody from reading, and the next start with space repairs it", async () => {
+    const bench = await Bench.open();
+    for (let at = 0; at < 5; at += 1) await bench.append([`m${at}`]);
+    bench.disk.setSpace(await usedLength(bench));
+    await bench.close();
+    bench.disk.setSpace(Number.POSITIVE_INFINITY);
+    const log = await bench.fileBytes(name(0, "log"));
+    await bench.setFile(name(0, "log"), log.slice(0, -1));
+    bench.disk.setSpace(0);
+    await bench.open();
+    assert.ok(isFull(bench.partition.fault));
+    assert.equal((await bench.readAll()).length, 4);
+    assert.equal(await bench.partition.resume(), false, "what was not cut must not be written over");
+    await bench.close();
+    bench.disk.setSpace(Number.POSITIVE_INFINITY);
+    await bench.open();
+    assert.equal(bench.partition.fault, undefined);
+    assert.equal(await bench.append(["new"]), 5);
+    await bench.close();
+  });
+});
+
 describe("a failing disk", () => {
   it("fences the partition when a datasync fails, whatever came before", async () => {
     const bench = await Bench.open({ durability: "persisted" });

@@ -122,9 +122,18 @@ export class GroupWriter {
   async #writeClosing(active: Segment): Promise<void> {
     await writeIndex(this.#options.disk, this.#state, active);
     const record = encodeCheckpoint(this.#options.kernel, this.#state.checkpoint(active, true));
-    await writeAt(this.#files.ops, record, active.opsLength);
-    this.#files.noteWritten();
-    if (this.#isPersisted) await this.#files.sync();
+    try {
+      await writeAt(this.#files.ops, record, active.opsLength);
+      this.#files.noteWritten();
+      if (this.#isPersisted) await this.#files.sync();
+    } catch (error) {
+      const { path, log } = this.#state;
+      log.warn("The mark of a clean close could not be written; the next start verifies more.", {
+        path,
+        error,
+      });
+      await this.#files.ops.truncate(active.opsLength);
+    }
   }
 
   get #isPersisted(): boolean {

@@ -1,5 +1,7 @@
+import { ErrorCode, isCodedError } from "@millrace/errors";
 import type { DiskFile } from "@millrace/platform";
 import { SparseIndex } from "../index-file/sparse-index.ts";
+import { fenced } from "../partition/fence.ts";
 import { emptySegment, type Segment } from "../segment/segment.ts";
 import { closeSegmentFiles } from "../segment/segment-files.ts";
 import { recoverActive, type TailFinding } from "./active-segment.ts";
@@ -37,8 +39,26 @@ export async function recoverPartition(source: RecoverySource): Promise<Recovery
   const found = await scanDirectory(disk, path, log);
   const { base, leftovers } = await findBase({ disk, path, kernel, log }, state.identity, found);
   const recovery = base === undefined ? nothingWritten() : await recoverFrom(source, base, found);
-  for (const leftover of leftovers.toReversed()) await judgeNewer(source, leftover);
+  for (const leftover of leftovers.toReversed()) await orFault(source, () => judgeNewer(source, leftover));
   return { ...recovery, isNew: recovery.isNew && state.fault === undefined };
+}
+
+/**
+ * What cannot be kept aside is not cut either: on a full or failing disk the partition is opened for reading, and
+ * the next start tries again.
+ */
+async function orFault<Result>(
+  source: RecoverySource,
+  action: () => Promise<Result>,
+): Promise<Result | undefined> {
+  try {
+    return await action();
+  } catch (error) {
+    const isDisks = isCodedError(error, ErrorCode.DiskFull) || isCodedError(error, ErrorCode.IoError);
+    if (!isDisks) throw error;
+    source.state.fault ??= error.code === ErrorCode.DiskFull ? error : fenced(error);
+    return undefined;
+  }
 }
 
 function nothingWritten(): Recovery {
@@ -87,7 +107,8 @@ async function recoverActiveOf(source: RecoverySource, base: Base): Promise<Reco
     }
     const { segment, finding } = await replay(source, base, files);
     const mayCut = state.fault === undefined && options.role === "exclusive";
-    const torn = mayCut && (await setTailAside(source, base, segment, files)) ? segment : undefined;
+    const isTorn = mayCut && (await orFault(source, () => setTailAside(source, base, segment, files)));
+    const torn = isTorn === true ? segment : undefined;
     return { isNew: false, isClosed: false, lacksLog: false, torn, frontier: finding.frontier };
   } finally {
     await closeSegmentFiles(files);
