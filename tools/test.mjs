@@ -36,7 +36,8 @@ if (process.env.MILLRACE_TEST_FILES === undefined) {
   ];
   const child = spawn(process.execPath, [...flags, fileURLToPath(import.meta.url)], {
     stdio: "inherit",
-    env: { ...process.env, MILLRACE_TEST_FILES: JSON.stringify(files) },
+    // NODE_PATH, which package managers' shims set, would let a test find modules that an install does not give.
+    env: { ...process.env, NODE_PATH: "", MILLRACE_TEST_FILES: JSON.stringify(files) },
   });
   child.on("exit", (code) => process.exit(code ?? 1));
 } else {

@@ -85,7 +85,9 @@ function encodePollMessagesReply(reply: protocol.PollMessagesReply): Uint8Array 
   return body;
 }
 
-/** Every command of the protocol and its codecs; `{}` is a command whose bodies are empty, or that is refused. */
+/**
+ * Every command of the protocol and its codecs; `{}` is a command whose bodies are empty, or that is refused.
+ */
 export const ALL_CODECS: Readonly<Record<CommandName, CommandCodecs>> = {
   Ping: {},
   LogoutUser: {},

@@ -67,7 +67,9 @@ for (const [name, codec] of CODECS) {
   });
 }
 
-/** Where fewer bytes can mean the same: batches run to the end, and no confirmations are also an empty body. */
+/**
+ * Where fewer bytes can mean the same: batches run to the end, and no confirmations are also an empty body.
+ */
 const OPEN_ENDED = ["PollMessages reply", "SendMessages reply"];
 
 for (const [name, codec] of CODECS.filter(([one]) => !OPEN_ENDED.includes(one))) {

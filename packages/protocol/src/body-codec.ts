@@ -4,7 +4,9 @@ import { ByteReader, ByteWriter, isWireError } from "@millrace/framing";
 /** Puts one value into a writer; the counterpart of `Read`. */
 export type Write<T> = (writer: ByteWriter, value: T) => void;
 
-/** Takes one value out of a reader. Throws `WireError` on bad bytes; byte fields of the value may be views. */
+/**
+ * Takes one value out of a reader. Throws `WireError` on bad bytes; byte fields of the value may be views.
+ */
 export type Read<T> = (reader: ByteReader) => T;
 
 /** A body that holds exactly what `write` writes. */
@@ -51,7 +53,10 @@ export function decodeRecordsWith<T>(read: Read<T>, bytes: Uint8Array): T[] {
   return records;
 }
 
-/** `count` records. Nothing is reserved ahead, so a count that lies costs no more than the bytes that are there. */
+/**
+ * `count` records. Nothing is reserved ahead, so a count that lies costs no more than the bytes that are
+ * there.
+ */
 export function readRecords<T>(reader: ByteReader, read: Read<T>, count: number): T[] {
   const records: T[] = [];
   for (let index = 0; index < count; index += 1) records.push(read(reader));
@@ -79,7 +84,9 @@ export function readText8(reader: ByteReader): string {
   return reader.utf8(reader.u8());
 }
 
-/** Presence flags count as set when they are exactly 1, unlike booleans, where every non-zero byte is true. */
+/**
+ * Presence flags count as set when they are exactly 1, unlike booleans, where every non-zero byte is true.
+ */
 export function readPresence(reader: ByteReader): boolean {
   return reader.u8() === 1;
 }

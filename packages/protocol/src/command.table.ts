@@ -63,7 +63,8 @@ export const CommandCode = {
 export type CommandName = keyof typeof CommandCode;
 
 /**
- * Operation byte a command travels under. The two legacy logins travel as NonReplicated and are always refused.
+ * Operation byte a command travels under. The two legacy logins travel as NonReplicated and are always
+ * refused.
  *
  * @see specification, wire protocol, section 3.2
  */

@@ -5,7 +5,9 @@ import { CommandCode } from "./command.table.ts";
 import { COMMANDS, commandByCode, commandByOperation, isLegacyLogin } from "./command.ts";
 import { Operation } from "./operation.table.ts";
 
-/** Commands without a request body, as section 7 lists them, and the legacy logins, which are never decoded. */
+/**
+ * Commands without a request body, as section 7 lists them, and the legacy logins, which are never decoded.
+ */
 const BODILESS = [
   "Ping",
   "GetStats",

@@ -42,7 +42,8 @@ const CODES: ReadonlyMap<number, number> = new Map([
 /**
  * The error a client reports for an eviction.
  *
- * @param versions  the frame's window, when known: reason 14 with a window outside `1 <= min <= max` means no more
+ * @param versions  the frame's window, when known: reason 14 with a window outside `1 <= min <= max` means no
+ *   more
  *                  than Unauthenticated
  * @see specification, wire protocol, section 2.4
  */

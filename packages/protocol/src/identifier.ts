@@ -33,7 +33,8 @@ export function writeIdentifier(writer: ByteWriter, identifier: Identifier): voi
 /**
  * The counterpart of `writeIdentifier`.
  *
- * @throws WireError `unknown_kind`, `bad_length` for a number that is not 4 bytes, `empty_name`, `invalid_utf8`
+ * @throws WireError `unknown_kind`, `bad_length` for a number that is not 4 bytes, `empty_name`,
+ *   `invalid_utf8`
  */
 export function readIdentifier(reader: ByteReader): Identifier {
   const position = reader.position;

@@ -40,9 +40,11 @@ export function writeOptionsToEnd(writer: ByteWriter, options: OptionEntries): v
 }
 
 /**
- * The counterpart of `writeOptionsToEnd`; a body that ends here has none. Values are views of the reader's bytes.
+ * The counterpart of `writeOptionsToEnd`; a body that ends here has none. Values are views of the reader's
+ * bytes.
  *
- * @throws WireError on a malformed field, `unknown_kind` for a key that is not a string, `bad_value` for one twice
+ * @throws WireError on a malformed field, `unknown_kind` for a key that is not a string, `bad_value` for one
+ *   twice
  * @throws CodedError OptionsBlockTooLarge above 1024 pairs or 100 000 bytes
  */
 export function readOptionsToEnd(reader: ByteReader): OptionEntries {

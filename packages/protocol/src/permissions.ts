@@ -55,7 +55,8 @@ export function writePermissions(writer: ByteWriter, permissions: Permissions): 
 /**
  * The counterpart of `writePermissions`.
  *
- * @throws WireError `bad_value` when a stream or topic appears twice, `too_many` beyond 1 048 576 streams or 4096
+ * @throws WireError `bad_value` when a stream or topic appears twice, `too_many` beyond 1 048 576 streams or
+ *   4096
  *         topics in one of them
  */
 export function readPermissions(reader: ByteReader): Permissions {

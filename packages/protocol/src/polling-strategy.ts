@@ -14,7 +14,9 @@ const FIRST: PollingStrategy = { kind: "first" };
 const LAST: PollingStrategy = { kind: "last" };
 const NEXT: PollingStrategy = { kind: "next" };
 
-/** Shape: `kind u8` (1 offset, 2 timestamp, 3 first, 4 last, 5 next), `value u64`, zero for the last three. */
+/**
+ * Shape: `kind u8` (1 offset, 2 timestamp, 3 first, 4 last, 5 next), `value u64`, zero for the last three.
+ */
 export function writePollingStrategy(writer: ByteWriter, strategy: PollingStrategy): void {
   writer.u8(Kind[strategy.kind]);
   if (strategy.kind === "offset") writer.u64(strategy.offset);

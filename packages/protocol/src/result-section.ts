@@ -10,7 +10,10 @@ export interface Result {
 const COUNT_LENGTH = 4;
 const ENTRY_LENGTH = 8;
 
-/** The section of a success: count 0. For replies that are sent in parts, and the whole body when nothing follows. */
+/**
+ * The section of a success: count 0. For replies that are sent in parts, and the whole body when nothing
+ * follows.
+ */
 export const RESULT_SUCCESS: Uint8Array = new Uint8Array(COUNT_LENGTH);
 
 /** A success: the section, then a copy of the payload. */

@@ -21,7 +21,9 @@ function nanosPerMessage(work: () => void): number {
   return Number(process.hrtime.bigint() - before) / REPEATS / MESSAGES;
 }
 
-/** Verifies a batch of 1000 x 256 B with the kernel and with `@node-rs/xxhash`, one call a message, in turns. */
+/**
+ * Verifies a batch of 1000 x 256 B with the kernel and with `@node-rs/xxhash`, one call a message, in turns.
+ */
 export function benchKernel(rounds: number): KernelReport {
   const { xxh3 } = createRequire(import.meta.url)("@node-rs/xxhash") as {
     xxh3: { xxh64(bytes: Buffer): bigint };

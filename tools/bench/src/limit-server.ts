@@ -1,5 +1,7 @@
-// The limits Millrace is measured against: the least work a Node server can do for the same bytes on the wire.
-// sink: reads requests into one buffer, counts bytes, answers 256 bytes each, replies of one read in one write.
+// The limits Millrace is measured against: the least work a Node server can do for the same bytes on the
+// wire.
+// sink: reads requests into one buffer, counts bytes, answers 256 bytes each, replies of one read in one
+// write.
 // echo: answers 256 bytes a request, one write each.
 // source: answers each request with a header and the same prepared reply in one vectored write.
 import net from "node:net";

@@ -7,7 +7,8 @@ export function cpuNanosOf(pid: number): number {
     try {
       sum += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8").split(" ")[0]);
     } catch {
-      // The thread ended between the listing and the read; its time is lost, which only threads of the pool never do.
+      // The thread ended between the listing and the read; its time is lost, which only threads of the pool
+      // never do.
     }
   }
   return sum;

@@ -12,7 +12,9 @@ export interface PollMessages extends OffsetTarget {
   readonly autoCommit: boolean;
 }
 
-/** What stands before the batches in the reply. `currentOffset` is the highest readable offset, 0 when empty. */
+/**
+ * What stands before the batches in the reply. `currentOffset` is the highest readable offset, 0 when empty.
+ */
 export interface PollReplyHead {
   readonly partitionId: number;
   readonly currentOffset: number;
@@ -55,7 +57,9 @@ export function decodePollMessages(bytes: Uint8Array, position = 0): PollMessage
   return { consumer, stream, topic, partitionId, strategy, count, autoCommit };
 }
 
-/** The first 16 bytes of a reply: partition u32, current offset u64, count u32. The batches follow as parts. */
+/**
+ * The first 16 bytes of a reply: partition u32, current offset u64, count u32. The batches follow as parts.
+ */
 export function encodePollReplyHead(head: PollReplyHead): Uint8Array {
   return new ByteWriter(POLL_REPLY_HEAD_LENGTH)
     .u32(head.partitionId)

@@ -49,7 +49,8 @@ export function encodeSendMetadata(metadata: SendMetadata): Uint8Array {
  *
  * @param bytes     holds the body up to its last byte
  * @param position  where the body begins in `bytes`
- * @throws WireError `unexpected_end` when the metadata does not fit, `bad_length` when it does not end exactly
+ * @throws WireError `unexpected_end` when the metadata does not fit, `bad_length` when it does not end
+ *   exactly
  *         where its length says (specification section 9.4, checks 1 and 2)
  */
 export function decodeSendMetadata(bytes: Uint8Array, position = 0): DecodedSendMetadata {

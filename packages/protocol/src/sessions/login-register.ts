@@ -18,7 +18,8 @@ export function encodeLoginRegister(body: LoginRegister): Uint8Array {
 /**
  * The counterpart of `encodeLoginRegister`; throws WireError.
  *
- * Both login bodies share operation Register and tell nobody which they are: a server tries this one first, then
+ * Both login bodies share operation Register and tell nobody which they are: a server tries this one first,
+ * then
  * `decodeLoginRegisterWithPat`.
  */
 export function decodeLoginRegister(bytes: Uint8Array): LoginRegister {

@@ -2,7 +2,8 @@ import type { ByteReader, ByteWriter } from "@millrace/framing";
 import { decodeWith, encodeWith } from "../body-codec.ts";
 
 /**
- * What both logins are answered with. `session` is the log position of the registration, above 0: it goes into
+ * What both logins are answered with. `session` is the log position of the registration, above 0: it goes
+ * into
  * every later request header.
  */
 export interface LoginReply {

@@ -13,7 +13,8 @@ export function writeVersionPrefix(writer: ByteWriter, prefix: VersionPrefix): v
 }
 
 /**
- * The counterpart of `writeVersionPrefix`. A server reads it alone first, for the version gate comes before the
+ * The counterpart of `writeVersionPrefix`. A server reads it alone first, for the version gate comes before
+ * the
  * credentials; what follows is not looked at.
  */
 export function readVersionPrefix(reader: ByteReader): VersionPrefix {

@@ -3,7 +3,9 @@ import { readRecords } from "../body-codec.ts";
 import { type OptionEntries, readOptionsBlock, writeOptionsBlock } from "../options.ts";
 import { readTopicRecord, type TopicRecord, writeTopicRecord } from "../topics/topic-record.ts";
 
-/** A stream as replies show it. `createdAt` is micros since the epoch, `byteLength` the bytes of its messages. */
+/**
+ * A stream as replies show it. `createdAt` is micros since the epoch, `byteLength` the bytes of its messages.
+ */
 export interface StreamRecord {
   readonly id: number;
   readonly createdAt: number;

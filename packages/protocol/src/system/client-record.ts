@@ -9,7 +9,8 @@ export const TransportCode = { tcp: 1, quic: 2, http: 3, websocket: 4 } as const
 export type TransportName = keyof typeof TransportCode;
 
 /**
- * A connection as replies show it. `clientId` is a number the server gives to each connection, not the 128-bit
+ * A connection as replies show it. `clientId` is a number the server gives to each connection, not the
+ * 128-bit
  * client id of the headers.
  */
 export interface ClientRecord {
@@ -56,7 +57,9 @@ export function readClientRecord(reader: ByteReader): ClientRecord {
   };
 }
 
-/** Shape: the record, whose count of groups is that of the list, then stream, topic and group u32 for each. */
+/**
+ * Shape: the record, whose count of groups is that of the list, then stream, topic and group u32 for each.
+ */
 export function writeClientDetails(writer: ByteWriter, client: ClientDetails): void {
   writeClientRecord(writer, { ...client, groupsCount: client.groups.length });
   for (const { streamId, topicId, groupId } of client.groups) writer.u32(streamId).u32(topicId).u32(groupId);

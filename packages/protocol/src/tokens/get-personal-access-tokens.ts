@@ -1,7 +1,10 @@
 import type { ByteReader, ByteWriter } from "@millrace/framing";
 import { decodeRecordsWith, encodeRecordsWith } from "../body-codec.ts";
 
-/** A token without its secret. `expiryAt` is micros since the epoch, bigint since clients choose it; 0 means never. */
+/**
+ * A token without its secret. `expiryAt` is micros since the epoch, bigint since clients choose it; 0 means
+ * never.
+ */
 export interface TokenRecord {
   readonly name: string;
   readonly expiryAt: bigint;

@@ -11,7 +11,9 @@ import {
   writeUserDetails,
 } from "./user-record.ts";
 
-/** Creates a user. The password travels as clear text: bounds are checked at the edges, never by this codec. */
+/**
+ * Creates a user. The password travels as clear text: bounds are checked at the edges, never by this codec.
+ */
 export interface CreateUser {
   readonly username: string;
   readonly password: string;
