@@ -34,6 +34,7 @@ test("what is wrong with a connection string is said without repeating it", () =
     ["iggy://u:secret@h:1?toString=1", ErrorCode.InvalidConnectionString],
     ["iggy://u:secret@h:1?nodelay", ErrorCode.InvalidConnectionString],
     ["iggy://u:secret@h:1?heartbeat_interval=5", ErrorCode.InvalidConnectionString],
+    ["iggy://u:secret@h:1?heartbeat_interval=5constructor", ErrorCode.InvalidConnectionString],
     ["iggy://u:secret@h:1?reconnection_retries=many", ErrorCode.InvalidConnectionString],
     ["iggy://u:secret@h:1?tls=true", ErrorCode.FeatureUnavailable],
     ["iggy://u:secret@h:1?tls_ca_file=a.pem", ErrorCode.FeatureUnavailable],

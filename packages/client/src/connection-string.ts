@@ -1,11 +1,11 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
+import { parseDuration } from "@millrace/protocol";
 import type { ClientOptions, ReconnectOptions } from "./client-options.ts";
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 type Draft = Writable<Omit<ClientOptions, "reconnect">> & { reconnect: Writable<ReconnectOptions> };
 
-/** Milliseconds of each unit a duration may be written in. */
-const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const MICROS_PER_MS = 1000;
 
 function refuse(problem: string): never {
   throw new CodedError(
@@ -16,16 +16,9 @@ function refuse(problem: string): never {
 
 /** `5s`, `250ms`, `1m 30s`: parts of a number and a unit, added up. */
 function durationMs(key: string, text: string): number {
-  const parts = text.trim().split(/\s+/);
-  let sum = 0;
-  for (const part of parts) {
-    const match = /^(\d+)([a-z]+)$/.exec(part);
-    const unitMs = UNIT_MS[match?.[2] ?? ""];
-    if (match === null || unitMs === undefined)
-      return refuse(`${key} is not a duration such as 5s or 250ms.`);
-    sum += Number(match[1]) * unitMs;
-  }
-  return sum;
+  const micros = parseDuration(text);
+  if (micros === undefined) return refuse(`${key} is not a duration such as 5s or 250ms.`);
+  return Number(micros) / MICROS_PER_MS;
 }
 
 function refuseTls(key: string): never {

@@ -24,8 +24,6 @@ export type { Effect } from "./effect.ts";
 export { createMetadata, type Metadata, type MetadataCounts, restoreMetadata } from "./metadata.ts";
 export { MetadataOperation } from "./operation.table.ts";
 export { type OptionMap, optionEntries } from "./options/option-map.ts";
-export { parseByteSize } from "./options/parse-byte-size.ts";
-export { parseDuration } from "./options/parse-duration.ts";
 export {
   type ResolvedTopicOptions,
   type ResolvedTopicUpdate,

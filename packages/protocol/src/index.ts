@@ -298,6 +298,8 @@ export {
   encodeGetStatsReply,
   type Stats,
 } from "./system/get-stats.ts";
+export { parseByteSize } from "./text-forms/byte-size.ts";
+export { parseDuration } from "./text-forms/duration.ts";
 export {
   type CreatePersonalAccessToken,
   decodeCreatePersonalAccessToken,

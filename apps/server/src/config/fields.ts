@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { parseByteSize } from "./byte-size.ts";
-import { parseDurationMs } from "./duration.ts";
+import { parseBytes, parseMilliseconds } from "./text-forms.ts";
 
 /** A text. */
 export const text = (fallback: string) => z.string().prefault(fallback);
@@ -27,7 +26,7 @@ export const durationMs = (fallback: string, bounds: { min?: number } = {}) =>
   z
     .string()
     .transform((given, context) => {
-      const ms = parseDurationMs(given);
+      const ms = parseMilliseconds(given);
       if (ms !== undefined && ms >= (bounds.min ?? 0)) return ms;
       context.addIssue(
         ms === undefined ? `"${given}" is not a duration such as "10 s"` : `"${given}" is too short`,
@@ -41,7 +40,7 @@ export const byteSize = (fallback: string, bounds: { min?: number; max?: number 
   z
     .union([z.string(), z.number()])
     .transform((given, context) => {
-      const length = parseByteSize(String(given));
+      const length = parseBytes(String(given));
       if (length === undefined) context.addIssue(`"${given}" is not a size such as "64 MiB"`);
       else if (length < (bounds.min ?? 0)) context.addIssue(`"${given}" is below ${bounds.min} bytes`);
       else if (length > (bounds.max ?? Number.MAX_SAFE_INTEGER)) {

@@ -1,6 +1,5 @@
 import { FieldKind, type FieldValue, fieldValue, type TypedField } from "@millrace/framing";
-import { parseByteSize } from "./parse-byte-size.ts";
-import { parseDuration } from "./parse-duration.ts";
+import { parseByteSize, parseDuration } from "@millrace/protocol";
 
 /** Never, or unlimited: the largest u64. */
 export const UNLIMITED = (1n << 64n) - 1n;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { parseByteSize } from "./parse-byte-size.ts";
+import { parseByteSize } from "./byte-size.ts";
 
 test("byte sizes are read with and without unit and space, in any case", () => {
   const table: readonly (readonly [string, bigint])[] = [

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { parseDuration } from "./parse-duration.ts";
+import { parseDuration } from "./duration.ts";
 
 const SECOND = 1_000_000n;
 const DAY = 86_400n * SECOND;

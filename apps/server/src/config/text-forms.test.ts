@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseByteSize } from "./byte-size.ts";
-import { parseDurationMs } from "./duration.ts";
+import { parseBytes, parseMilliseconds } from "./text-forms.ts";
 
 test("Durations are numbers with units that add up; the words for nothing are 0.", () => {
   const cases: readonly (readonly [string, number | undefined])[] = [
@@ -17,10 +16,12 @@ test("Durations are numbers with units that add up; the words for nothing are 0.
     ["10", undefined],
     ["s", undefined],
     ["10 parsecs", undefined],
+    ["1 constructor", undefined],
+    ["1500 us", 1.5],
     ["", undefined],
     ["-1 s", undefined],
   ];
-  for (const [text, ms] of cases) assert.equal(parseDurationMs(text), ms, text);
+  for (const [text, ms] of cases) assert.equal(parseMilliseconds(text), ms, text);
 });
 
 test("Sizes are bytes or numbers with a unit, decimal and binary.", () => {
@@ -33,9 +34,10 @@ test("Sizes are bytes or numbers with a unit, decimal and binary.", () => {
     ["unlimited", 0],
     ["none", 0],
     ["10 bananas", undefined],
+    ["1 constructor", undefined],
     ["", undefined],
     ["-1", undefined],
     ["99999999 TiB", undefined],
   ];
-  for (const [text, length] of cases) assert.equal(parseByteSize(text), length, text);
+  for (const [text, length] of cases) assert.equal(parseBytes(text), length, text);
 });
