@@ -20,16 +20,25 @@ export function adoptCheckpoint(state: PartitionState, checkpoint: Checkpoint): 
   state.committedNextOffset = checkpoint.committedNextOffset;
   state.offsets.clear();
   for (const { consumerKind, id, offset } of checkpoint.offsets) state.offsets.set(consumerKind, id, offset);
-  if (checkpoint.commit < checkpoint.op) noteJournaledEnd(state);
+  if (checkpoint.commit < checkpoint.op) noteJournaledEnd(state, messagesEnd(state, checkpoint));
 }
 
-/** Makes committing the last journaled op reveal everything up to the next offset. */
-export function noteJournaledEnd(state: PartitionState): void {
-  const { op, nextOffset, generation } = state.journaled;
+/**
+ * Behind the last message; the next offset lies beyond it when a torn tail left a hole before the active
+ * segment.
+ */
+function messagesEnd({ segments }: PartitionState, { committedNextOffset }: Checkpoint): number {
+  const ends = segments.filter((segment) => !segment.isEmpty).map((segment) => segment.endOffset);
+  return Math.max(committedNextOffset, ...ends);
+}
+
+/** Makes committing the last journaled op reveal everything up to `endOffset`. */
+export function noteJournaledEnd(state: PartitionState, endOffset: number): void {
+  const { op, generation } = state.journaled;
   state.uncommitted.push({
     header: { ...NO_OP_HEADER, op },
     generation,
-    endOffset: nextOffset,
+    endOffset,
     batch: undefined,
     small: undefined,
     done() {},

@@ -49,7 +49,7 @@ function markUnreadable(state: PartitionState, name: FoundSegment, end: number):
   state.visibleGeneration = Math.max(state.visibleGeneration, generation);
   state.journaled.nextOffset = Math.max(state.journaled.nextOffset, end);
   state.fault ??= error;
-  noteJournaledEnd(state);
+  noteJournaledEnd(state, state.journaled.nextOffset);
 }
 
 /** First offset behind everything of ours the segment shows; nothing when it shows nothing. */

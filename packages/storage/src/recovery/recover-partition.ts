@@ -161,5 +161,5 @@ function takeDamage(source: RecoverySource, segment: Segment, finding: TailFindi
   });
   segment.endOffset = Math.max(segment.endOffset, finding.frontier);
   state.journaled.nextOffset = Math.max(state.journaled.nextOffset, finding.frontier);
-  noteJournaledEnd(state);
+  noteJournaledEnd(state, state.journaled.nextOffset);
 }

@@ -127,6 +127,21 @@ describe("a torn tail (A-02)", () => {
     }
   });
 
+  it("leaves a hole that is no message, also when a second kill comes before the next one", async () => {
+    const { bench, all } = await written(30);
+    await bench.setFile(LOG, (await bench.fileBytes(LOG)).slice(0, -1));
+    for (let start = 0; start < 3; start += 1) {
+      await bench.open();
+      assert.equal(bench.partition.committedNextOffset, all.length - 1, "the end is behind the last message");
+      assert.equal(bench.partition.nextOffset, all.length, "the torn message's offset is not given again");
+      bench.disk = bench.disk.kill();
+      await bench.abandon();
+    }
+    await bench.open();
+    assert.deepEqual(await bench.readAll(), all.slice(0, -1));
+    await bench.close();
+  });
+
   it("is kept whole in quarantine and told in the log", async () => {
     const { bench } = await written(20);
     const log = await bench.fileBytes(LOG);
