@@ -77,6 +77,16 @@ test("Unknown keys are warned about and ignored; tables that take any key are no
   ]);
 });
 
+test("Settings that change nothing are named in one warning, from the file and the environment.", async () => {
+  const file =
+    '[sharding]\npin_cores = true\nshutdown_drain_timeout = "5 s"\n[quic.certificate]\nself_signed = true\n';
+  const { warnings } = await loadFile(file, { IGGY_LOGGING_PATH: "logs", MILLRACE_LOGGING_LEVEL: "warn" });
+  assert.deepEqual(warnings, [
+    "Settings without effect in this release: sharding.pin_cores (Node cannot pin threads to cores), " +
+      "quic.certificate.self_signed (QUIC is not built), logging.path (the log goes to standard error only).",
+  ]);
+});
+
 test("Removed keys refuse to start and name what replaces them.", async () => {
   for (const [file, pattern] of [
     ["[system]\n", /system.*top level/],

@@ -6,6 +6,7 @@ import { type Environment, environmentOverrides, prefixedVariable } from "./envi
 import { refuseRemovedKeys } from "./removed-keys.ts";
 import { type Config, configSchema } from "./schema.ts";
 import { unknownKeys } from "./unknown-keys.ts";
+import { givenKeys, warningsWithoutEffect } from "./without-effect.ts";
 
 /** What the command line says about the configuration. */
 export interface ConfigSources {
@@ -34,13 +35,13 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
   const configPath = sources.configPath ?? prefixedVariable(sources.environment, "CONFIG_PATH");
   const file = configPath === undefined ? {} : await readConfigFile(configPath);
   refuseRemovedKeys(file, sources.environment);
-  const warnings = unknownKeys(configSchema, file).map((key) => `The setting ${key} is unknown and ignored.`);
   const tree = structuredClone(file);
   for (const { path, value } of environmentOverrides(sources.environment)) setAt(tree, path, value);
   if (sources.dataPath !== undefined) tree["path"] = sources.dataPath;
   const config = parseTree(tree);
   checkConfig(config);
-  return { config, configPath, warnings };
+  const unknown = unknownKeys(configSchema, file).map((key) => `The setting ${key} is unknown and ignored.`);
+  return { config, configPath, warnings: [...unknown, ...warningsWithoutEffect(givenKeys(tree))] };
 }
 
 async function readConfigFile(path: string): Promise<Tree> {
