@@ -5,7 +5,7 @@ import { HELP } from "./flags/help.ts";
 import { createPinoLog } from "./log/pino-log.ts";
 import { banner } from "./start/banner.ts";
 import { exitOnBrokenInvariants, stopOnSignals } from "./start/shutdown.ts";
-import { type RunningServer, startServer } from "./start/start-server.ts";
+import { startServer } from "./start/start-server.ts";
 import { VERSION } from "./version.ts";
 
 /**
@@ -42,15 +42,7 @@ async function serve(flags: Flags): Promise<void> {
     withDefaultRootCredentials: flags.withDefaultRootCredentials,
   });
   stopOnSignals(server, { log, joinMs: config.sharding.shutdown_join_timeout });
-  process.stdout.write(bannerOf(server, flags));
-}
-
-function bannerOf({ tcpAddress, dataPath, madeRootUser }: RunningServer, flags: Flags): string {
-  const facts = { version: VERSION, tcpAddress, dataPath };
-  if (madeRootUser === undefined) return banner(facts);
-  const { username: name, password, isGenerated } = madeRootUser;
-  const isShown = isGenerated || flags.withDefaultRootCredentials;
-  return banner({ ...facts, rootUser: { name, isGenerated, ...(isShown ? { password } : {}) } });
+  process.stdout.write(banner({ version: VERSION, ...server }));
 }
 
 function detailsText(details: Readonly<Record<string, unknown>>): string {

@@ -103,6 +103,20 @@ test("A server told credentials uses them, and shows them nowhere.", async () =>
   });
 });
 
+test("A password that was given is not printed, not even beside the flag for the default one.", async () => {
+  await withFolder(async (data) => {
+    const environment = { ...ANY_PORT, IGGY_ROOT_PASSWORD: "a-long-secret" };
+    const server = new ServerProcess(["--data", data, DEFAULT_ROOT], environment);
+    const client = new RawClient(await server.port());
+    assert.equal((await client.login("iggy", "a-long-secret")).code, 0);
+    client.close();
+    server.signal("SIGTERM");
+    assert.equal(await server.exit(), 0);
+    assert.match(server.stdout, /root iggy, with the password you gave/);
+    assert.doesNotMatch(server.stdout + server.stderr, /a-long-secret/);
+  });
+});
+
 test("A start that cannot be exits 1 with the reason and the path, and touches nothing.", async () => {
   await withFolder(async (folder) => {
     const data = join(folder, "data");

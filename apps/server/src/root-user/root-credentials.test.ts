@@ -15,17 +15,20 @@ test("Both from the environment, MILLRACE_ before IGGY_.", () => {
     IGGY_ROOT_USERNAME: "other",
     IGGY_ROOT_PASSWORD: "secret",
   };
-  assert.deepEqual(from(environment), { username: "admin", password: "secret", isGenerated: false });
+  assert.deepEqual(from(environment), { username: "admin", password: "secret", passwordOrigin: "given" });
 });
 
 test("Only one of the two refuses to start, unless the defaults may fill in.", () => {
   assert.throws(() => from({ MILLRACE_ROOT_USERNAME: "admin" }), /MILLRACE_ROOT_PASSWORD is not/);
   assert.throws(() => from({ MILLRACE_ROOT_PASSWORD: "secret" }), /MILLRACE_ROOT_USERNAME is not/);
-  assert.equal(from({ MILLRACE_ROOT_USERNAME: "admin" }, true).password, "iggy");
+  const named = from({ MILLRACE_ROOT_USERNAME: "admin" }, true);
+  assert.deepEqual(named, { username: "admin", password: "iggy", passwordOrigin: "default" });
+  const guarded = from({ MILLRACE_ROOT_PASSWORD: "secret" }, true);
+  assert.deepEqual(guarded, { username: "iggy", password: "secret", passwordOrigin: "given" });
 });
 
 test("The default credentials are iggy/iggy, and only when asked for.", () => {
-  assert.deepEqual(from({}, true), { username: "iggy", password: "iggy", isGenerated: false });
+  assert.deepEqual(from({}, true), { username: "iggy", password: "iggy", passwordOrigin: "default" });
 });
 
 test("Without anything the name is iggy and the password random, long and of letters and digits.", () => {
@@ -33,7 +36,7 @@ test("Without anything the name is iggy and the password random, long and of let
   assert.equal(one.username, "iggy");
   assert.match(one.password, /^[A-Za-z0-9]{24}$/);
   assert.notEqual(one.password, other.password);
-  assert.equal(one.isGenerated, true);
+  assert.equal(one.passwordOrigin, "generated");
 });
 
 test("Lengths out of bounds refuse to start.", () => {

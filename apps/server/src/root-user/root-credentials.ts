@@ -13,9 +13,14 @@ import { type Environment, prefixedVariable } from "../config/environment.ts";
 export interface RootCredentials {
   readonly username: string;
   readonly password: string;
-  /** True when the password was made here, so that it is printed once. */
-  readonly isGenerated: boolean;
+  readonly passwordOrigin: PasswordOrigin;
 }
+
+/**
+ * Who chose a password: the operator, whose secret is shown nowhere; everybody, as the well-known default; or
+ * this start, which prints it once.
+ */
+export type PasswordOrigin = "given" | "default" | "generated";
 
 /** Length of a generated password: 24 of 62 characters are 142 bits. */
 const GENERATED_LENGTH = 24;
@@ -39,14 +44,15 @@ export function rootCredentials(options: {
     return checked({
       username: username ?? ROOT_USERNAME,
       password: password ?? ROOT_PASSWORD,
-      isGenerated: false,
+      passwordOrigin: password === undefined ? "default" : "given",
     });
   }
   if (username !== undefined && password !== undefined) {
-    return checked({ username, password, isGenerated: false });
+    return checked({ username, password, passwordOrigin: "given" });
   }
   if (username === undefined && password === undefined) {
-    return { username: ROOT_USERNAME, password: generatedPassword(options.random), isGenerated: true };
+    const generated = generatedPassword(options.random);
+    return { username: ROOT_USERNAME, password: generated, passwordOrigin: "generated" };
   }
   const [given, missing] = username === undefined ? ["PASSWORD", "USERNAME"] : ["USERNAME", "PASSWORD"];
   throw new CodedError(

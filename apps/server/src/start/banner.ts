@@ -1,31 +1,36 @@
+import type { RootCredentials } from "../root-user/root-credentials.ts";
+
 /** What a person needs to know once the server is ready. */
 export interface BannerFacts {
   readonly version: string;
   readonly tcpAddress: string;
   /** Absolute. */
   readonly dataPath: string;
-  /** A root user that this start has made; `password` only when it is not the caller's own. */
-  readonly rootUser?: { readonly name: string; readonly password?: string; readonly isGenerated: boolean };
+  /** The root user that this start has made, if it made one. */
+  readonly madeRootUser: RootCredentials | undefined;
 }
 
-/** The lines printed on standard output when the listeners are open. */
+/** The lines printed on standard output when the listeners are open. A password of the caller's is not in them. */
 export function banner(facts: BannerFacts): string {
   const lines = [
     `Millrace ${facts.version} is ready`,
     `  tcp  ${facts.tcpAddress}`,
     `  data ${facts.dataPath}`,
-    ...rootUserLines(facts.rootUser),
+    ...(facts.madeRootUser === undefined ? [] : rootUserLines(facts.madeRootUser)),
   ];
   return `${lines.join("\n")}\n`;
 }
 
-function rootUserLines(rootUser: BannerFacts["rootUser"]): string[] {
-  if (rootUser === undefined) return [];
-  const { name, password, isGenerated } = rootUser;
-  if (password === undefined) return [`  root ${name}, with the password you gave`];
-  if (isGenerated) return [`  root ${name}, password ${password} (shown only now; keep it)`];
-  return [
-    `  root ${name}/${password}, the default that everybody knows. For credentials of your own, start on an`,
-    "       empty data folder with MILLRACE_ROOT_USERNAME and MILLRACE_ROOT_PASSWORD set.",
-  ];
+function rootUserLines({ username, password, passwordOrigin }: RootCredentials): string[] {
+  switch (passwordOrigin) {
+    case "given":
+      return [`  root ${username}, with the password you gave`];
+    case "generated":
+      return [`  root ${username}, password ${password} (shown only now; keep it)`];
+    case "default":
+      return [
+        `  root ${username}/${password}, the default that everybody knows. For credentials of your own, start on an`,
+        "       empty data folder with MILLRACE_ROOT_USERNAME and MILLRACE_ROOT_PASSWORD set.",
+      ];
+  }
 }
