@@ -124,7 +124,8 @@ const signal = (endpoint: string) => table({ transport: text("grpc"), endpoint: 
  * The whole configuration: every key, its default, its bounds. Keys are named as in the file; durations are
  * milliseconds and sizes bytes once parsed.
  *
- * Sections whose feature is not built yet are read and kept, so that a file for the reference loads.
+ * Sections whose feature is not built yet are read and kept; what changes nothing stands in
+ * `without-effect.table.ts`.
  * @see server-semantics section 15
  */
 export const configSchema = z.object({
