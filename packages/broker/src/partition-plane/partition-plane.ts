@@ -173,6 +173,7 @@ export class PartitionPlane {
       log: platform.log,
       role: "exclusive",
       segmentLengthMax: topic.segmentSize,
+      reservedLength: topic.preallocateSegments ? topic.segmentSize : 0,
       durability: topic.durability,
       offsetDurability: topic.consumerOffsetDurability,
       validateChecksums: config.validateChecksums,

@@ -28,6 +28,8 @@ export interface GroupWriterOptions {
   /** The `.ops` ends with a closing checkpoint behind its good length; it is cut before the first write. */
   readonly hasClosingRecord: boolean;
   readonly segmentLengthMax: number;
+  /** Bytes of space asked for when a segment is made. */
+  readonly reservedLength: number;
   readonly durability: Durability;
   readonly offsetDurability: Durability;
   /** Called when ops became journaled, before their `done`. */
@@ -289,14 +291,14 @@ export class GroupWriter {
 
   /** Seals the active segment and begins the next one with a checkpoint of everything journaled. */
   async #roll(firstOffset: number): Promise<void> {
-    const { disk, kernel } = this.#options;
+    const { disk, kernel, reservedLength } = this.#options;
     const state = this.#state;
     const sealed = state.active;
     if (this.#isPersisted) await this.#files.sync();
     if (sealed !== undefined) await writeIndex(disk, state, sealed);
     const name = { generation: state.journaled.generation, firstOffset };
     const next = emptySegment(name);
-    const files = await createSegmentFiles(disk, state.path, name);
+    const files = await createSegmentFiles(disk, state.path, name, reservedLength);
     try {
       const record = encodeCheckpoint(kernel, state.checkpoint(next, false));
       await writeAt(files.ops, record, 0);

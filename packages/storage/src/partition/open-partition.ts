@@ -116,7 +116,14 @@ class Opening {
   }
 
   #writerOn(files: SegmentFiles, hasClosingRecord: boolean): GroupWriter {
-    const { disk, kernel, segmentLengthMax, durability, offsetDurability } = this.#options;
+    const {
+      disk,
+      kernel,
+      segmentLengthMax,
+      reservedLength = 0,
+      durability,
+      offsetDurability,
+    } = this.#options;
     return new GroupWriter({
       disk,
       kernel,
@@ -124,6 +131,7 @@ class Opening {
       files,
       hasClosingRecord,
       segmentLengthMax,
+      reservedLength,
       durability,
       offsetDurability,
       onJournaled: () => this.#commits.advance(),
@@ -139,10 +147,10 @@ class Opening {
    * The first segment of a new partition, with names that survive power loss where the topic asks for that.
    */
   async #createFirst(): Promise<SegmentFiles> {
-    const { disk, path, kernel, durability, offsetDurability } = this.#options;
+    const { disk, path, kernel, reservedLength = 0, durability, offsetDurability } = this.#options;
     await disk.makeDirectory(path);
     const segment = emptySegment({ generation: 0, firstOffset: 0 });
-    const files = await createSegmentFiles(disk, path, segment);
+    const files = await createSegmentFiles(disk, path, segment, reservedLength);
     const record = encodeCheckpoint(kernel, this.#state.checkpoint(segment, false));
     await writeAt(files.ops, record, 0);
     segment.opsLength = record.length;

@@ -26,6 +26,8 @@ export interface PartitionOptions {
   readonly role: StorageRole;
   /** A segment is sealed by the append that reaches this; that batch still lands whole. */
   readonly segmentLengthMax: number;
+  /** Bytes of space asked for when a segment is made; the disk may refuse without harm. Default 0. */
+  readonly reservedLength?: number;
   /** When the `done` of a batch is called: after the write, or after a datasync of both files. */
   readonly durability: Durability;
   /** The same for stored and deleted consumer offsets. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ErrorCode, isCodedError } from "@millrace/errors";
+import { SimDisk } from "@millrace/platform/sim";
 import { Bench, name } from "./partition-fixture.test.ts";
 
 describe("a partition", () => {
@@ -57,6 +58,26 @@ describe("a partition", () => {
     await bench.kill();
     assert.equal((await bench.readAll()).length, 30);
     assert.equal(bench.partition.messageCount, 30);
+    await bench.close();
+  });
+
+  it("asks for the space of each segment it makes when it is told to", async () => {
+    const disk = new SimDisk({ seed: 1 });
+    const reserved: (readonly [path: string, length: number])[] = [];
+    const openFile = disk.openFile.bind(disk);
+    disk.openFile = async (path, mode) => {
+      const file = await openFile(path, mode);
+      file.preallocate = async (length) => void reserved.push([path.split("/").at(-1) ?? "", length]);
+      return file;
+    };
+    const bench = await Bench.open({ disk, segmentLengthMax: 400, reservedLength: 400 });
+    await bench.append(["a message that fills the segment, with its header"]);
+    await bench.append(["another one"]);
+    await bench.append(["one more"]);
+    assert.deepEqual(reserved.slice(0, 2), [
+      [name(0, "log"), 400],
+      [name(2, "log"), 400],
+    ]);
     await bench.close();
   });
 

@@ -21,14 +21,22 @@ export async function openSegmentFiles(disk: Disk, path: string, name: SegmentNa
 /**
  * Makes both files of a new segment, empty. Files of that name which an attempt before left behind are
  * emptied: the caller knows that they hold nothing good.
+ *
+ * @param reservedLength  bytes of space to ask for the `.log`; the disk may refuse without harm
  */
-export async function createSegmentFiles(disk: Disk, path: string, name: SegmentName): Promise<SegmentFiles> {
+export async function createSegmentFiles(
+  disk: Disk,
+  path: string,
+  name: SegmentName,
+  reservedLength: number,
+): Promise<SegmentFiles> {
   const files: DiskFile[] = [];
   try {
     for (const kind of ["ops", "log"] as const) {
       const file = await disk.openFile(`${path}/${segmentFileName(name, kind)}`, "create-or-open");
       files.push(file);
       if ((await file.length()) > 0) await file.truncate(0);
+      if (kind === "log" && reservedLength > 0) await file.preallocate(reservedLength);
     }
   } catch (error) {
     await Promise.all(files.map((file) => file.close().catch(() => undefined)));
