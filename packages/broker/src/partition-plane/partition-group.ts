@@ -24,6 +24,8 @@ const NO_CONTENTS = { byteLength: 0, messagesCount: 0, segmentsCount: 1 };
  */
 export class PartitionGroup {
   readonly identity: PartitionIdentity;
+  /** Highest offset that polls with auto-commit are storing now, by consumer. */
+  readonly offsetsUnderWay = new Map<number, number>();
   readonly #context: GroupContext;
   readonly #queue: AdmissionQueue<QueuedOp>;
   /** Prepared and not committed, in op order. */

@@ -128,6 +128,17 @@ test("Auto-commit is seen by the very next poll of the consumer, never moves bac
   await server.stop();
 });
 
+test("Two polls that store for one consumer at the same time leave the higher offset.", async () => {
+  const { server, client } = await started();
+  await client.ok("SendMessages", sendBody(["0", "1", "2", "3"]));
+  const other = await server.login(2n);
+  const last = pollBody({ strategy: { kind: "last" }, count: 1, autoCommit: true });
+  const first = pollBody({ strategy: { kind: "first" }, count: 1, autoCommit: true });
+  await Promise.all([client.ok("PollMessages", last), other.ok("PollMessages", first)]);
+  assert.deepEqual(await textsOf(client, { strategy: { kind: "next" } }), []);
+  await server.stop();
+});
+
 test("An omitted partition is 0; unknown targets answer the level that missed; undecodable bodies 3.", async () => {
   const { server, client } = await started();
   const code = async (body: Uint8Array) => (await client.command("PollMessages", body)).code;

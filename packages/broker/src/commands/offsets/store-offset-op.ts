@@ -57,13 +57,34 @@ const STORE_LENGTH = 1 + 4 + 8;
 /**
  * Stores an offset for a poll with auto-commit: only forwards, and without an op when there is nothing to
  * move.
+ *
+ * Polls of several connections may store for one consumer at the same time, so what is on its way counts as
+ * stored.
  */
 export function storeOffsetForward(
   store: OffsetStore,
   offset: number,
   outcome: { stored(): void; failed(code: number): void },
 ): void {
-  const before = store.partition.consumerOffset(CONSUMER_KIND, store.consumerId);
-  if (before !== undefined && before >= offset) outcome.stored();
-  else submitStoreOffset(store, offset, { committed: () => outcome.stored(), failed: outcome.failed });
+  const { partition, consumerId } = store;
+  const { offsetsUnderWay } = store.group;
+  const stored = partition.consumerOffset(CONSUMER_KIND, consumerId) ?? -1;
+  if (Math.max(stored, offsetsUnderWay.get(consumerId) ?? -1) >= offset) {
+    outcome.stored();
+    return;
+  }
+  offsetsUnderWay.set(consumerId, offset);
+  const end = () => {
+    if (offsetsUnderWay.get(consumerId) === offset) offsetsUnderWay.delete(consumerId);
+  };
+  submitStoreOffset(store, offset, {
+    committed() {
+      end();
+      outcome.stored();
+    },
+    failed(code) {
+      end();
+      outcome.failed(code);
+    },
+  });
 }
