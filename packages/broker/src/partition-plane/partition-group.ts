@@ -26,6 +26,12 @@ export class PartitionGroup {
   readonly identity: PartitionIdentity;
   /** Highest offset that polls with auto-commit are storing now, by consumer. */
   readonly offsetsUnderWay = new Map<number, number>();
+  /**
+   * Purges since the start that were submitted and that came to their end. What was read before the end of
+   * one may be gone behind it, so no offset of it is stored then.
+   */
+  purgesBegun = 0;
+  purgesEnded = 0;
   readonly #context: GroupContext;
   readonly #queue: AdmissionQueue<QueuedOp>;
   /** Prepared and not committed, in op order. */
@@ -149,6 +155,30 @@ export class PartitionGroup {
     if (queued.isHolding) op.holder?.hold();
     this.#pump();
     this.#queue.watch();
+  }
+
+  /** True between the submit of a purge and its end: an offset that is stored now would outlive its messages. */
+  get isPurging(): boolean {
+    return this.purgesBegun > this.purgesEnded;
+  }
+
+  /** Queues the purge of everything written so far. */
+  purge(op: PartitionOp): void {
+    const end = () => {
+      this.purgesEnded += 1;
+    };
+    this.purgesBegun += 1;
+    this.submit({
+      ...op,
+      committed(result) {
+        end();
+        op.committed(result);
+      },
+      failed(code) {
+        end();
+        op.failed(code);
+      },
+    });
   }
 
   /** Refuses what waits and what comes with `code`, and settles when what is in flight has ended. */

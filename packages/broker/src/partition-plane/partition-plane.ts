@@ -102,7 +102,7 @@ export class PartitionPlane {
     await new Promise<void>((resolve) => group.afterOpen(resolve));
     if ((group.partition?.purgeGeneration ?? generation) >= generation) return;
     await new Promise<void>((resolve) =>
-      group.submit({
+      group.purge({
         operation: StorageOperation.purge,
         client: SERVER_CLIENT,
         request: 0n,

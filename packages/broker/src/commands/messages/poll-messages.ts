@@ -30,13 +30,16 @@ interface Poll {
   readonly group: PartitionGroup;
   readonly partition: Partition;
   readonly consumerId: number;
+  /** Purges of the partition that had ended when it began to read. */
+  readonly purgesBefore: number;
 }
 
 /**
  * Serves messages of one partition, as stored, by reference.
  *
  * With auto-commit the reply waits until the offset of its last message is committed, so the very next poll
- * of this consumer goes on behind it; the offset never moves backwards.
+ * of this consumer goes on behind it; the offset never moves backwards. Of messages that a purge takes away
+ * meanwhile no offset is stored: it would hide the new ones.
  * @see wire-protocol section 11
  */
 export const pollMessages: Handler = (shard, request, session) => {
@@ -52,7 +55,8 @@ export const pollMessages: Handler = (shard, request, session) => {
   group.afterOpen(() =>
     refusingErrors(shard, request, () => {
       const partition = group.openPartition;
-      serve({ shard, request, session, asked, group, partition, consumerId: consumer });
+      const purgesBefore = group.purgesEnded;
+      serve({ shard, request, session, asked, group, partition, consumerId: consumer, purgesBefore });
     }),
   );
 };
@@ -98,7 +102,7 @@ function answerMessages(poll: Poll, result: ReadResult): void {
     const body = [replyHead(poll, result.count), ...result.parts];
     request.answer(body, directFields(shard, request.connection), () => result.release());
   };
-  if (!asked.autoCommit) {
+  if (!asked.autoCommit || poll.group.purgesBegun > poll.purgesBefore) {
     reply();
     return;
   }

@@ -3,13 +3,14 @@ import { decodeBody, decodeStoreConsumerOffset, RESULT_SUCCESS } from "@millrace
 import { directFields } from "../../replies/direct-fields.ts";
 import { type Handler, refusingErrors } from "../handler.ts";
 import { findConsumer, targetAsResource } from "./consumer-target.ts";
-import { checkOffsetRoom, submitStoreOffset } from "./store-offset-op.ts";
+import { checkNoPurge, checkOffsetRoom, submitStoreOffset } from "./store-offset-op.ts";
 
 /**
  * Stores the offset an individual consumer has finished with; it may move backwards.
  *
  * Answered once committed, whatever acknowledgement was asked: on one node both mean the same.
- * Codes: 20 unknown target, 41, 4100 beyond the readable end, 3024 too many consumers, 5000 group.
+ * Codes: 20 unknown target, 41, 4100 beyond the readable end, 3024 too many consumers, 5000 group, 58 while
+ * the partition is being purged.
  * @see server-semantics section 9
  */
 export const storeConsumerOffset: Handler = (shard, request, session) => {
@@ -22,6 +23,7 @@ export const storeConsumerOffset: Handler = (shard, request, session) => {
         throw new CodedError(ErrorCode.InvalidOffset, "The offset lies beyond the last message.");
       }
       checkOffsetRoom(shard, partition, consumerId);
+      checkNoPurge(group);
       const store = { shard, request, session, group, partition, consumerId };
       submitStoreOffset(store, Number(asked.offset), {
         committed: ({ op, timestamp }) =>

@@ -35,6 +35,14 @@ export function checkOffsetRoom(shard: Shard, partition: Partition, consumerId: 
   );
 }
 
+/**
+ * Refuses to store while a purge is under way, behind which the offset would stand for other messages.
+ * @throws CodedError TransientNotAccepted
+ */
+export function checkNoPurge(group: PartitionGroup): void {
+  if (group.isPurging) throw new CodedError(ErrorCode.TransientNotAccepted, "The partition is being purged.");
+}
+
 /** Submits the store of an individual consumer's offset. */
 export function submitStoreOffset(
   store: OffsetStore,
