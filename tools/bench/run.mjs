@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Speed as ratios. Usage: npm run bench -- [kernel|produce|poll|memory|ops ...] [--rounds N] [--json FILE]
+// Speed as ratios. Usage: npm run bench -- --help
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { fileURLToPath, pathToFileURL } from "node:url";

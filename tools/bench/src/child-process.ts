@@ -22,9 +22,11 @@ export function spawnServerNode(args: readonly string[], env: NodeJS.ProcessEnv)
   });
 }
 
-/** Puts this process, the client, on the second core. */
-export function pinClient(): void {
-  if (pinned) spawn("taskset", ["-a", "-p", "-c", "1", String(process.pid)], { stdio: "ignore" });
+/** Puts this process, the client, on the second core; settles when it is there. */
+export function pinClient(): Promise<void> {
+  if (!pinned) return Promise.resolve();
+  const taskset = spawn("taskset", ["-a", "-p", "-c", "1", String(process.pid)], { stdio: "ignore" });
+  return new Promise((resolve) => taskset.once("exit", () => resolve()));
 }
 
 /** Waits until the child's output matches, and returns the match. Ends the run when it exits first. */

@@ -2,75 +2,95 @@ import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { pinClient } from "./child-process.ts";
-import type { Figure } from "./figure.ts";
-import { benchKernel } from "./kernel.ts";
-import { benchMemory } from "./memory.ts";
+import { type Figure, WARM_UP_ROUNDS } from "./figure.ts";
+import { GOALS, isReached, MEMORY_MAX_MIB } from "./goals.ts";
+import { benchKernel, type KernelReport } from "./kernel.ts";
+import { benchMany } from "./many.ts";
+import { benchMemory, type MemoryReport } from "./memory.ts";
 import { benchOpsCost, type OpsCost } from "./ops-cost.ts";
 import { benchPolls } from "./poll.ts";
-import { benchProduce } from "./produce.ts";
+import { printFigure, printKernel, printMemory, printOpsCosts } from "./print-report.ts";
+import { benchProduce, benchSingle } from "./produce.ts";
 
-const SCENARIOS = ["kernel", "produce", "poll", "memory", "ops"] as const;
+const SCENARIOS = ["kernel", "produce", "single", "many", "poll", "memory", "ops"] as const;
+type Scenario = (typeof SCENARIOS)[number];
+
+const USAGE = `Usage: npm run bench -- [${SCENARIOS.join("|")} ...] [options]
+  --rounds N    rounds that count, after ${WARM_UP_ROUNDS} that do not (default 5)
+  --json FILE   write the figures there
+  --check       end with 1 when a figure misses what it must reach`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { rounds: { type: "string", default: "5" }, json: { type: "string" }, help: { type: "boolean" } },
+  options: {
+    rounds: { type: "string", default: "5" },
+    json: { type: "string" },
+    check: { type: "boolean", default: false },
+    help: { type: "boolean", default: false },
+  },
 });
 
-function printFigure(figure: Figure): void {
-  const { name, limitName, limit, ours, ratio, mustReach } = figure;
-  const cost = (nanos: number) => `${nanos.toFixed(1)} ns`;
-  console.log(`${name}`);
-  console.log(
-    `  cpu a message   ours ${cost(ours.cpuNanosPerMessage)}, ${limitName} ${cost(limit.cpuNanosPerMessage)}`,
-  );
-  console.log(
-    `  wall            ours ${ours.megabytesPerSecond.toFixed(0)} MB/s, ${Math.round(ours.wallMessagesPerSecond)} messages/s; ${limitName} ${limit.megabytesPerSecond.toFixed(0)} MB/s`,
-  );
-  console.log(
-    `  ratio           ${ratio.toFixed(2)} (must reach ${mustReach}) ${ratio >= mustReach ? "reached" : "MISSED"}`,
-  );
+/** Everything one run measured. */
+interface Report {
+  readonly node: string;
+  readonly cpu: string | undefined;
+  readonly rounds: number;
+  kernel?: KernelReport;
+  readonly figures: Figure[];
+  memory?: MemoryReport;
+  ops?: readonly OpsCost[];
 }
 
-function printOpsCost(cost: OpsCost): OpsCost {
-  const percent = (factor: number) => `${((factor - 1) * 100).toFixed(1)} %`;
-  console.log(
-    `op records beside the log, ${cost.name}: wall +${percent(cost.wallFactor)}, cpu +${percent(cost.cpuFactor)}`,
-  );
-  return cost;
+function addFigures(report: Report, figures: readonly Figure[]): void {
+  report.figures.push(...figures);
+  figures.forEach(printFigure);
+}
+
+const RUNS: Record<Scenario, (report: Report) => Promise<void> | void> = {
+  kernel: (report) => {
+    report.kernel = benchKernel(report.rounds);
+    printKernel(report.kernel);
+  },
+  produce: async (report) => addFigures(report, [await benchProduce(report.rounds)]),
+  single: async (report) => addFigures(report, [await benchSingle(report.rounds)]),
+  many: async (report) => addFigures(report, [await benchMany(report.rounds)]),
+  poll: async (report) => addFigures(report, await benchPolls(report.rounds)),
+  memory: async (report) => {
+    report.memory = await benchMemory();
+    printMemory(report.memory);
+  },
+  ops: async (report) => {
+    report.ops = await benchOpsCost(report.rounds);
+    printOpsCosts(report.ops);
+  },
+};
+
+function missesOf({ kernel, figures, memory }: Report): string[] {
+  const misses = figures.filter(({ ratio, goal }) => !isReached(ratio, goal)).map(({ name }) => name);
+  if (kernel !== undefined && !isReached(kernel.ratio, GOALS.kernel)) misses.push("kernel");
+  if (memory !== undefined && memory.highest > MEMORY_MAX_MIB) misses.push("memory");
+  return misses;
 }
 
 async function main(): Promise<void> {
-  const chosen = positionals.length === 0 ? SCENARIOS : SCENARIOS.filter((one) => positionals.includes(one));
-  if (values.help || chosen.length === 0) {
-    console.log(`Usage: npm run bench -- [${SCENARIOS.join("|")} ...] [--rounds N] [--json FILE]`);
+  const unknown = positionals.filter((name) => !SCENARIOS.some((one) => one === name));
+  const rounds = Number(values.rounds);
+  if (values.help || unknown.length > 0 || !(rounds >= 1)) {
+    console.log(USAGE);
+    process.exitCode = values.help ? 0 : 1;
     return;
   }
-  const rounds = Number(values.rounds);
-  const report: Record<string, unknown> = { node: process.version, cpu: cpus()[0]?.model, rounds };
-  pinClient();
-  console.log(`Node ${process.version}, ${cpus().length} cores, median of ${rounds} interleaved rounds\n`);
-  if (chosen.includes("kernel")) {
-    const kernel = benchKernel(rounds);
-    report["kernel"] = kernel;
-    console.log(
-      `verify kernel (${kernel.build}), 1000 x 256 B: ${kernel.kernelNanos.toFixed(1)} ns a message; one library call a message ${kernel.libraryNanos.toFixed(1)} ns; ${kernel.ratio.toFixed(1)}x (must reach 6x)`,
-    );
+  const report: Report = { node: process.version, cpu: cpus()[0]?.model, rounds, figures: [] };
+  await pinClient();
+  console.log(`Node ${process.version}, ${cpus().length} cores, medians of ${rounds} interleaved rounds\n`);
+  for (const scenario of SCENARIOS) {
+    if (positionals.length === 0 || positionals.includes(scenario)) await RUNS[scenario](report);
   }
-  const figures = [
-    ...(chosen.includes("produce") ? [await benchProduce(rounds)] : []),
-    ...(chosen.includes("poll") ? await benchPolls(rounds) : []),
-  ];
-  figures.forEach(printFigure);
-  report["figures"] = figures;
-  if (chosen.includes("memory")) {
-    const memory = await benchMemory();
-    report["memory"] = memory;
-    console.log(
-      `memory while 1 GiB flows through: ${memory.before} MiB before, then ${memory.afterEachSlice.join(" ")}; highest ${memory.highest} MiB`,
-    );
-  }
-  if (chosen.includes("ops")) report["ops"] = (await benchOpsCost(rounds)).map(printOpsCost);
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(report, undefined, 2)}\n`);
+  const misses = missesOf(report);
+  if (!values.check || misses.length === 0) return;
+  console.log(`\nMissed: ${misses.join("; ")}`);
+  process.exitCode = 1;
 }
 
 await main();

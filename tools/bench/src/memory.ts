@@ -1,5 +1,5 @@
 import { openClient, startMillrace } from "./millrace-target.ts";
-import { residentBytesOf } from "./process-usage.ts";
+import { highestResidentBytesOf, residentBytesOf } from "./process-usage.ts";
 
 const MESSAGES = 1000;
 const PAYLOAD_LENGTH = 256;
@@ -33,7 +33,8 @@ export async function benchMemory(): Promise<MemoryReport> {
     );
     afterEachSlice.push(Math.round(residentBytesOf(target.pid) / MIB));
   }
+  const highest = Math.round(highestResidentBytesOf(target.pid) / MIB);
   connection.close();
   await target.stop();
-  return { before: Math.round(before), afterEachSlice, highest: Math.max(...afterEachSlice) };
+  return { before: Math.round(before), afterEachSlice, highest };
 }

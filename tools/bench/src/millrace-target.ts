@@ -4,9 +4,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { outputOf, spawnServerNode, stopChild, type Target } from "./child-process.ts";
 import { LoadConnection } from "./load-connection.ts";
-import { RequestFactory } from "./requests.ts";
+import { CLIENT, RequestFactory } from "./requests.ts";
 
-const SERVER = fileURLToPath(new URL("../../../apps/server/dist/bin/millrace-server.js", import.meta.url));
+/** Another build to measure, for comparisons of two builds on one machine. */
+const SERVER =
+  process.env["MILLRACE_BENCH_SERVER"] ??
+  fileURLToPath(new URL("../../../apps/server/dist/bin/millrace-server.js", import.meta.url));
 
 /** Starts the built server on a fresh data directory; `stop` removes it. */
 export async function startMillrace(env: NodeJS.ProcessEnv = {}): Promise<Target> {
@@ -29,9 +32,10 @@ export async function startMillrace(env: NodeJS.ProcessEnv = {}): Promise<Target
 /** A logged-in benchmark client of a Millrace server. */
 export async function openClient(
   port: number,
+  client = CLIENT,
 ): Promise<{ connection: LoadConnection; requests: RequestFactory }> {
   const connection = await LoadConnection.open(port);
-  const requests = new RequestFactory();
+  const requests = new RequestFactory(client);
   const reply = await connection.call(requests.login("iggy", "iggy"));
   if (reply[60] !== 8) throw new Error(`login refused, reason ${reply[255]}`);
   requests.adopt(reply);

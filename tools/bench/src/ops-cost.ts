@@ -137,11 +137,11 @@ async function compareOps(
   const folder = await mkdtemp(join(process.env["MILLRACE_BENCH_DIR"] ?? tmpdir(), "millrace-ops-"));
   const { disk } = createNodePlatform({ dataPath: folder });
   const [walls, cpus]: [number[], number[]] = [[], []];
-  for (let round = 0; round < rounds; round++) {
+  for (let round = -1; round < rounds; round++) {
     const bare = await run(withoutOps(disk), `bare-${round}`, count, total, persisted);
     const whole = await run(disk, `whole-${round}`, count, total, persisted);
-    walls.push(whole.wall / bare.wall);
-    cpus.push(whole.cpu / bare.cpu);
+    if (round >= 0) walls.push(whole.wall / bare.wall);
+    if (round >= 0) cpus.push(whole.cpu / bare.cpu);
     await Promise.all([`bare-${round}`, `whole-${round}`].map((path) => disk.removeDirectory(path)));
   }
   await rm(folder, { recursive: true, force: true });

@@ -1,5 +1,6 @@
 import { startLimit } from "./child-process.ts";
 import { compare, type Figure, measure } from "./figure.ts";
+import { GOALS } from "./goals.ts";
 import { LoadConnection } from "./load-connection.ts";
 import { openClient, startMillrace } from "./millrace-target.ts";
 
@@ -29,15 +30,15 @@ export async function benchPolls(rounds: number): Promise<Figure[]> {
   const sourceConnection = await LoadConnection.open(source.port);
   const [messages, bytes] = [POLLS * MESSAGES, POLLS * replyLength];
   const figures: Figure[] = [];
-  for (const [name, mustReach, firstBatch] of [
-    ["poll 1000 x 256 B from the tail", 0.4, FILL_REQUESTS - WINDOW],
-    ["poll 1000 x 256 B from the page cache, verified", 0.3, 0],
+  for (const [name, goal, firstBatch] of [
+    ["poll 1000 x 256 B from the tail", GOALS.pollTail, FILL_REQUESTS - WINDOW],
+    ["poll 1000 x 256 B from the page cache, verified", GOALS.pollPageCache, 0],
   ] as const) {
     const ring = polls(firstBatch);
     const next = (index: number) => ring[index % WINDOW] as Buffer;
     const run = (pid: number, from: LoadConnection) =>
       measure(pid, messages, bytes, () => from.pump(POLLS, IN_FLIGHT, next));
-    const names = { name, limitName: "source", mustReach, rounds };
+    const names = { name, limitName: "source", goal, rounds };
     figures.push(
       await compare(
         names,

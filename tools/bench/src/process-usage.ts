@@ -20,6 +20,12 @@ export function residentBytesOf(pid: number): number {
   return Number(line?.[1] ?? 0) * 1024;
 }
 
+/** The most memory of a process that was ever resident at once, in bytes. */
+export function highestResidentBytesOf(pid: number): number {
+  const line = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
+  return Number(line?.[1] ?? 0) * 1024;
+}
+
 /** The middle one of some figures. */
 export function median(figures: readonly number[]): number {
   const sorted = [...figures].sort((a, b) => a - b);

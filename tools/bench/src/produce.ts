@@ -1,36 +1,67 @@
 import { startLimit } from "./child-process.ts";
 import { compare, type Figure, measure } from "./figure.ts";
+import { GOALS, type Goal } from "./goals.ts";
 import { LoadConnection } from "./load-connection.ts";
 import { openClient, startMillrace } from "./millrace-target.ts";
 
 const PAYLOAD_LENGTH = 256;
-const MESSAGES = 1000;
-const REQUESTS = 1000;
-const IN_FLIGHT = 8;
+
+/** One way to produce: how many messages a request, how many requests unanswered, and against which limit. */
+interface Load {
+  readonly name: string;
+  readonly goal: Goal;
+  readonly limitName: "sink" | "echo";
+  readonly messages: number;
+  readonly requests: number;
+  readonly inFlight: number;
+}
 
 /** Produce 1000 x 256 B, acknowledged after the write, against a sink of the same requests. */
-export async function benchProduce(rounds: number): Promise<Figure> {
+export function benchProduce(rounds: number): Promise<Figure> {
+  return benchLoad(rounds, {
+    name: "produce 1000 x 256 B, acknowledged after the write",
+    goal: GOALS.produce,
+    limitName: "sink",
+    messages: 1000,
+    requests: 1000,
+    inFlight: 8,
+  });
+}
+
+/** Produce one message a request with many requests in flight, against an echo of one write a request. */
+export function benchSingle(rounds: number): Promise<Figure> {
+  return benchLoad(rounds, {
+    name: "produce 1 x 256 B, 64 requests in flight",
+    goal: GOALS.single,
+    limitName: "echo",
+    messages: 1,
+    requests: 60_000,
+    inFlight: 64,
+  });
+}
+
+async function benchLoad(rounds: number, load: Load): Promise<Figure> {
   const target = await startMillrace();
   const { connection, requests } = await openClient(target.port);
-  const request = requests.send("bench", "t", MESSAGES, PAYLOAD_LENGTH);
-  const sink = await startLimit("sink", request.length, 256);
-  const sinkConnection = await LoadConnection.open(sink.port);
-  const [messages, bytes] = [REQUESTS * MESSAGES, REQUESTS * request.length];
-  const next = requests.rotate(request, IN_FLIGHT * 2);
+  const request = requests.send("bench", "t", load.messages, PAYLOAD_LENGTH);
+  const limit = await startLimit(load.limitName, request.length, 256);
+  const limitConnection = await LoadConnection.open(limit.port);
+  const [messages, bytes] = [load.requests * load.messages, load.requests * request.length];
+  const next = requests.rotate(request, load.inFlight * 2);
+  const run = (pid: number, to: LoadConnection) =>
+    measure(pid, messages, bytes, () => to.pump(load.requests, load.inFlight, next));
   const figure = await compare(
-    { name: "produce 1000 x 256 B, ack after write", limitName: "sink", mustReach: 0.15, rounds },
-    () => measure(sink.pid, messages, bytes, () => sinkConnection.pump(REQUESTS, IN_FLIGHT, next)),
+    { name: load.name, limitName: load.limitName, goal: load.goal, rounds },
+    () => run(limit.pid, limitConnection),
     async () => {
       await connection.call(requests.createStream("bench"));
       await connection.call(requests.createTopic("bench", "t"));
-      const cost = await measure(target.pid, messages, bytes, () =>
-        connection.pump(REQUESTS, IN_FLIGHT, next),
-      );
+      const cost = await run(target.pid, connection);
       await connection.call(requests.deleteStream("bench"));
       return cost;
     },
   );
-  for (const one of [connection, sinkConnection]) one.close();
-  await Promise.all([target.stop(), sink.stop()]);
+  for (const one of [connection, limitConnection]) one.close();
+  await Promise.all([target.stop(), limit.stop()]);
   return figure;
 }

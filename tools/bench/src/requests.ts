@@ -11,14 +11,22 @@ import {
   PROTOCOL_VERSION,
 } from "@millrace/protocol";
 
-const CLIENT = 0x6d69_6c6c_7261_6365n;
+/** The client id of a benchmark's only connection. */
+export const CLIENT = 0x6d69_6c6c_7261_6365n;
+/** Seals the batches of all factories: each memory takes address space. */
+const kernel = createChecksumKernel({ memoryLength: 64 << 20 });
 const REQUEST_NUMBER_AT = 168;
 const SESSION_AT = 184;
 
 /** Prebuilt frames of one benchmark client; numbers and session are written in place. */
 export class RequestFactory {
+  readonly #client: bigint;
   #session = 0n;
   #number = 1n;
+
+  constructor(client = CLIENT) {
+    this.#client = client;
+  }
 
   /** Remembers the session of a login reply. */
   adopt(loginReply: Buffer): void {
@@ -45,17 +53,17 @@ export class RequestFactory {
     return this.#frame(Operation.DeleteStream, encodeDeleteStream({ stream: { kind: "name", name } }));
   }
 
-  createTopic(stream: string, name: string): Buffer {
-    const body = { stream: { kind: "name", name: stream }, partitionsCount: 1, name, options: [] } as const;
+  createTopic(stream: string, name: string, partitionsCount = 1): Buffer {
+    const body = { stream: { kind: "name", name: stream }, partitionsCount, name, options: [] } as const;
     return this.#frame(Operation.CreateTopic, encodeCreateTopic(body));
   }
 
   /** A send of `count` messages of `payloadLength` bytes, sealed. */
-  send(stream: string, topic: string, count: number, payloadLength: number): Buffer {
+  send(stream: string, topic: string, count: number, payloadLength: number, partitionId = 0): Buffer {
     const metadata = encodeSendMetadata({
       stream: { kind: "name", name: stream },
       topic: { kind: "name", name: topic },
-      partitioning: { kind: "partition", partitionId: 0 },
+      partitioning: { kind: "partition", partitionId },
       messagesCount: count,
     });
     const messages = Array.from({ length: count }, (_, at) => {
@@ -65,7 +73,6 @@ export class RequestFactory {
         originTimestamp: 1_000_000,
       };
     });
-    const kernel = createChecksumKernel({ memoryLength: 64 << 20 });
     const at = kernel.memory.blocksStart;
     const length = writeBatch(kernel.memory.bytes, at, messages, 1_000_000);
     kernel.sealBatch(at, length);
@@ -101,7 +108,7 @@ export class RequestFactory {
 
   #frame(operation: number, body: Uint8Array, code = 0, number = this.#number++): Buffer {
     const frame = Buffer.alloc(HEADER_LENGTH + body.length);
-    const header = { length: frame.length, client: CLIENT, operation, code, request: number };
+    const header = { length: frame.length, client: this.#client, operation, code, request: number };
     encodeRequestHeader(frame.subarray(0, HEADER_LENGTH), header);
     frame.writeBigUInt64LE(this.#session, SESSION_AT);
     frame.set(body, HEADER_LENGTH);

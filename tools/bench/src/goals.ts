@@ -1,0 +1,35 @@
+/** What a figure is held against. `--check` fails below `mustReach`; `aim` is where the work is heading. */
+export interface Goal {
+  readonly mustReach?: number;
+  readonly aim: number;
+}
+
+/** The ratios of the design's table of measurements, and what has to hold today. */
+export const GOALS = {
+  kernel: { mustReach: 6, aim: 12 },
+  produce: { mustReach: 0.15, aim: 0.5 },
+  pollTail: { mustReach: 0.4, aim: 0.95 },
+  pollPageCache: { mustReach: 0.3, aim: 0.45 },
+  single: { aim: 0.8 },
+  many: { aim: 0.6 },
+} as const satisfies Record<string, Goal>;
+
+/** Size of the message memory a server takes when it is not told otherwise, in MiB. */
+const POOL_DEFAULT_MIB = 512;
+/** Everything else a server may hold resident: the runtime, its heap, and replies on their way. */
+const BESIDE_POOL_MIB = 256;
+
+/** Most resident memory while messages flow, in MiB. */
+export const MEMORY_MAX_MIB = POOL_DEFAULT_MIB + BESIDE_POOL_MIB;
+
+/** True unless a ratio is below what it must reach. */
+export function isReached(ratio: number, goal: Goal): boolean {
+  return goal.mustReach === undefined || ratio >= goal.mustReach;
+}
+
+/** The goal in words, with the verdict. */
+export function verdict(ratio: number, goal: Goal): string {
+  const aim = `aim ${goal.aim}`;
+  if (goal.mustReach === undefined) return aim;
+  return `must reach ${goal.mustReach}, ${aim}: ${isReached(ratio, goal) ? "reached" : "MISSED"}`;
+}
