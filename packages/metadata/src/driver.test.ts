@@ -16,7 +16,7 @@ import { createMetadata, type Metadata } from "./metadata.ts";
 import { MetadataOperation } from "./operation.table.ts";
 import { encodeCreateRootUser } from "./users/root-user-op.ts";
 
-export const ROOT = { name: "iggy", passwordHash: "$argon2id$v=19$m=8,t=1,p=1$c2FsdA$aGFzaA" };
+export const ROOT = { name: "iggy", passwordHash: "$scrypt$ln=14,r=8,p=1$c2FsdA$aGFzaA" };
 
 type Target = number | string | Identifier;
 

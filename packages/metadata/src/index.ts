@@ -5,7 +5,7 @@
  * import { createMetadata, encodeCreateRootUser, MetadataOperation } from "@millrace/metadata";
  *
  * const metadata = createMetadata();
- * const body = encodeCreateRootUser({ name: "iggy", passwordHash: "$argon2id$..." });
+ * const body = encodeCreateRootUser({ name: "iggy", passwordHash: "$scrypt$..." });
  * const op = { op: 1, operation: MetadataOperation.createRootUser, timestamp: 1, client: 0n, user: 0, body };
  * metadata.apply(op); // { code: 0, body: (empty), effects: [{ kind: "user-changed", user: 0 }] }
  * metadata.userByName("iggy"); // { id: 0, ... }

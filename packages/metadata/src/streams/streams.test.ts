@@ -3,14 +3,18 @@ import { test } from "node:test";
 import { ErrorCode } from "@millrace/errors";
 import {
   decodeCreateStreamReply,
+  encodeCreateStream,
   encodeDeleteStream,
   encodePurgeStream,
   encodeUpdateStream,
   Operation,
+  STREAMS_MAX,
   toIdentifier,
 } from "@millrace/protocol";
+import { Catalog } from "../catalog/catalog.ts";
 import { purgeGenerationOf } from "../catalog/topic.ts";
 import { Driver } from "../driver.test.ts";
+import { createStream } from "./create-stream.ts";
 
 const target = (stream: number | string) => ({ stream: toIdentifier(stream) });
 const rename = (stream: number | string, name: string) =>
@@ -27,6 +31,25 @@ test("a created stream is answered in full: lowest free id, the op's time, no to
     [1, "one", driver.op * 1000, 0, 0, 0],
   );
   assert.equal(driver.metadata.findStream(toIdentifier("one"))?.revision, driver.op);
+});
+
+test("a server holds 1 048 576 streams", () => {
+  const catalog = new Catalog();
+  const root = {
+    id: 0,
+    name: "iggy",
+    status: 1,
+    passwordHash: "",
+    permissions: undefined,
+    createdAt: 1,
+  } as const;
+  catalog.users.add(root);
+  const body = encodeCreateStream({ name: "one more", options: [] });
+  const op = { op: 9, operation: Operation.CreateStream, timestamp: 1, client: 7n, user: 0, body };
+  Object.defineProperty(catalog.streams, "size", { value: STREAMS_MAX, configurable: true });
+  assert.throws(() => createStream(catalog, op), { code: ErrorCode.TooManyStreams });
+  Object.defineProperty(catalog.streams, "size", { value: STREAMS_MAX - 1 });
+  assert.equal(createStream(catalog, op).code, 0);
 });
 
 test("a deleted id comes back first, a deleted name is free at once", () => {

@@ -48,7 +48,8 @@ function truncate(shard: Shard, request: ClientRequest, asked: DeleteSegments, d
   group.afterOpen(() =>
     refusingErrors(shard, request, () => {
       const upToOffset = truncationOffset(group.openPartition, asked.segmentsCount);
-      if (upToOffset === undefined) {
+      // A purge under way takes these segments too, and behind it the offset would stand for new messages.
+      if (upToOffset === undefined || group.isPurging) {
         done();
         return;
       }
