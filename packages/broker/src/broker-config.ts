@@ -21,8 +21,6 @@ export interface BrokerConfig {
   readonly requestsInFlightMax: number;
   /** Bytes of one connection's replies that are not written yet; beyond it none of its requests begins. */
   readonly repliesLengthMax: number;
-  /** Passwords checked at once; each takes a thread and megabytes, so a stranger must not start more. */
-  readonly passwordChecksMax: number;
   /** Metadata ops between two snapshots: replaying as many takes a few milliseconds. */
   readonly snapshotEveryOps: number;
   /** Partitions opened at once; each takes a few file calls, so more would only wait in the thread pool. */
@@ -49,7 +47,6 @@ export const BROKER_DEFAULTS: BrokerConfig = {
   heartbeat: { isEnabled: true, intervalMs: 30_000 },
   requestsInFlightMax: 256,
   repliesLengthMax: 8 * MIB,
-  passwordChecksMax: 4,
   snapshotEveryOps: 1024,
   partitionsOpeningMax: 16,
   recoveredSessionGraceMs: 120_000,

@@ -31,7 +31,10 @@ export interface Host {
   load(): HostLoad;
 }
 
-/** Passwords as stored text. Slow on purpose, so asynchronous; never a clear password in the result. */
+/**
+ * Passwords as stored text; never a clear password in the result. Slow on purpose, so asynchronous, and few at
+ * once: each takes a thread and megabytes, and strangers ask for them. The rest wait in order.
+ */
 export interface Passwords {
   hash(password: string): Promise<string>;
   /**

@@ -124,7 +124,6 @@ async function shardOf(
     counters: new BalancedCounters(),
     passwordChecks: new PasswordChecks({
       passwords: platform.passwords,
-      checksMax: config.passwordChecksMax,
       dummyHash: await platform.passwords.hash(nobodysPassword),
     }),
     metrics: declareBrokerMetrics(platform.metrics, {
