@@ -1,3 +1,5 @@
+import { CONSUMER_OFFSETS_DEFAULT, SESSIONS_DEFAULT } from "@millrace/protocol";
+
 /** What a broker can be told, as plain values with units in their names. */
 export interface BrokerConfig {
   /** Longest message in both directions, header included. */
@@ -40,8 +42,8 @@ export const BROKER_DEFAULTS: BrokerConfig = {
   partitionQueueDepth: 32,
   metadataQueueDepth: 32,
   admissionTimeoutMs: 2000,
-  clientsTableMax: 8192,
-  consumerOffsetsMax: 4096,
+  clientsTableMax: SESSIONS_DEFAULT,
+  consumerOffsetsMax: CONSUMER_OFFSETS_DEFAULT,
   validateChecksums: true,
   tailCacheLengthMax: 256 * MIB,
   heartbeat: { isEnabled: true, intervalMs: 30_000 },

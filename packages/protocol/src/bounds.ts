@@ -81,7 +81,6 @@ export const OPTIONS_LENGTH_MAX = 100_000;
 export const CONSUMER_OFFSETS_DEFAULT = 4096;
 export const CONSUMER_OFFSETS_MAX = 262_144;
 
-/** Sessions a cluster remembers, and replies it keeps for each to answer repeated requests. */
-export const SESSIONS_MAX = 8192;
-/** Replies the session table keeps for repeated requests of one client. */
-export const REPLIES_PER_SESSION_MAX = 5;
+/** Sessions a cluster remembers: the default, and what it may be raised to. */
+export const SESSIONS_DEFAULT = 8192;
+export const SESSIONS_MAX = 65_536;

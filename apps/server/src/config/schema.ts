@@ -1,3 +1,10 @@
+import {
+  CONSUMER_OFFSETS_DEFAULT,
+  CONSUMER_OFFSETS_MAX,
+  SESSIONS_DEFAULT,
+  SESSIONS_MAX,
+  TOKENS_PER_USER_MAX,
+} from "@millrace/protocol";
 import { z } from "zod";
 import * as defaults from "./defaults.ts";
 import { byteSize, count, durationMs, flag, optionalText, table, text, texts } from "./fields.ts";
@@ -77,7 +84,7 @@ const partition = table({
   prepare_queue_depth: count(32, { min: 1, max: 127 }),
   wal_bytes_max: byteSize("256 MiB"),
   dedup_clients_max: count(4096, { max: 65_536 }),
-  consumer_offsets_max: count(4096, { min: 1, max: 262_144 }),
+  consumer_offsets_max: count(CONSUMER_OFFSETS_DEFAULT, { min: 1, max: CONSUMER_OFFSETS_MAX }),
   offset_reservation_lease: count(65_536),
   evicted_ring_capacity: count(4096, { max: 65_536 }),
   evicted_ring_bytes_max: byteSize("16 MiB", { max: 256 * MIB }),
@@ -137,7 +144,7 @@ export const configSchema = z.object({
   http,
   websocket,
   personal_access_token: table({
-    max_tokens_per_user: count(100),
+    max_tokens_per_user: count(TOKENS_PER_USER_MAX),
     cleaner: table({ enabled: flag(true), interval: durationMs("1 m") }),
   }),
   heartbeat: table({ enabled: flag(true), interval: durationMs("30 s") }),
@@ -162,7 +169,7 @@ export const configSchema = z.object({
   metadata: table({
     prepare_queue_depth: count(32, { min: 1, max: 127 }),
     journal_slots: count(1024, { min: 256 }),
-    clients_table_max: count(8192, { min: 2, max: 65_536 }),
+    clients_table_max: count(SESSIONS_DEFAULT, { min: 2, max: SESSIONS_MAX }),
   }),
   partition,
   message_bus: messageBus,
