@@ -96,6 +96,12 @@ export class PartitionState {
     };
   }
 
+  /** True for a segment that goes once the journaled ops are committed: a truncation or purge covers it. */
+  isTakenAway(segment: Segment): boolean {
+    if (segment.generation < this.journaled.generation) return true;
+    return segment !== this.active && segment.endOffset <= this.#truncationMark();
+  }
+
   /** A purge that is journaled but not committed leaves nothing committed in its generation. */
   #committedNextOffset(): number {
     return this.journaled.generation === this.visibleGeneration ? this.committedNextOffset : 0;

@@ -8,7 +8,8 @@ import type { FoundSegment } from "./scan-directory.ts";
 
 /**
  * Compares the sealed segments that the state lists with the files that are there: a missing file is damage
- * of its segment only. Answers the segments of ours that an unfinished removal left behind.
+ * of its segment only, and no news when a replayed op takes the segment away: its removal had begun. Answers
+ * the segments of ours that an unfinished removal left behind.
  */
 export async function checkSealed(
   source: RecoverySource,
@@ -40,11 +41,13 @@ function warnStray(source: RecoverySource, segment: FoundSegment): void {
 function checkFiles(state: PartitionState, segment: Segment, files: FoundSegment | undefined): void {
   const path = state.filePath(segment, "log");
   const range = { firstOffset: segment.firstOffset, lastOffset: segment.endOffset - 1 };
+  const isExpected = state.isTakenAway(segment);
   if (files?.logLength === undefined) {
     const text = `The file ${path} with offsets ${range.firstOffset} to ${range.lastOffset} is missing.`;
     segment.damage = damaged(text, { path, ...range });
+    if (isExpected) return;
     state.log.error("A segment file is missing; reads of its offsets are refused.", { path, ...range });
-  } else if (files.logLength < segment.logLength) {
+  } else if (files.logLength < segment.logLength && !isExpected) {
     const facts = { path, length: files.logLength, expectedLength: segment.logLength };
     state.log.error("A sealed segment file is too short; reads of its end are refused.", facts);
   } else if (files.logLength > segment.logLength) {
