@@ -32,8 +32,8 @@ export interface Host {
 }
 
 /**
- * Passwords as stored text; never a clear password in the result. Slow on purpose, so asynchronous, and few at
- * once: each takes a thread and megabytes, and strangers ask for them. The rest wait in order.
+ * Passwords as stored text; never a clear password in the result. Slow on purpose, so asynchronous, and few
+ * at once: each takes a thread and megabytes, and strangers ask for them. The rest wait in order.
  */
 export interface Passwords {
   hash(password: string): Promise<string>;

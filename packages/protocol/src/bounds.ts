@@ -81,6 +81,7 @@ export const OPTIONS_LENGTH_MAX = 100_000;
 export const CONSUMER_OFFSETS_DEFAULT = 4096;
 export const CONSUMER_OFFSETS_MAX = 262_144;
 
-/** Sessions a cluster remembers: the default, and what it may be raised to. */
+/** Sessions a cluster remembers, unless told otherwise. */
 export const SESSIONS_DEFAULT = 8192;
+/** What the sessions a cluster remembers may be raised to. */
 export const SESSIONS_MAX = 65_536;

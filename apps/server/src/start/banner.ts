@@ -10,7 +10,7 @@ export interface BannerFacts {
   readonly madeRootUser: RootCredentials | undefined;
 }
 
-/** The lines printed on standard output when the listeners are open. A password of the caller's is not in them. */
+/** The lines printed on standard output when the listeners are open. A given password is not in them. */
 export function banner(facts: BannerFacts): string {
   const lines = [
     `Millrace ${facts.version} is ready`,
