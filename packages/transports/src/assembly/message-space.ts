@@ -65,10 +65,12 @@ export class SharedSpace implements MessageSpace {
     const run = this.#leases.allocate(length) ?? this.#allocateAlone(length);
     if (run === undefined) return undefined;
     if (run.length - length <= this.#restLength()) return onlyPart(run, length);
-    this.release();
+    const filledBlock = this.#block;
     this.#block = run;
     this.#used = length;
-    return run.part(0, length);
+    const messageLease = run.part(0, length);
+    filledBlock?.release();
+    return messageLease;
   }
 
   onAvailable(callback: () => void): void {
@@ -79,11 +81,15 @@ export class SharedSpace implements MessageSpace {
     this.#queue.remove(callback);
   }
 
-  /** Lets go of the block that is being filled; the next message begins a new one. */
+  /**
+   * Lets go of the block that is being filled; the next message begins a new one. Whoever waits for room may
+   * take some within the call, so nothing here may still point at the block.
+   */
   release(): void {
-    this.#block?.release();
+    const filledBlock = this.#block;
     this.#block = undefined;
     this.#used = 0;
+    filledBlock?.release();
   }
 
   /** Gives up the block that is being filled, which may be what a long message lacks. */
