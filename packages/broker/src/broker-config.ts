@@ -23,6 +23,8 @@ export interface BrokerConfig {
   readonly requestsInFlightMax: number;
   /** Bytes of one connection's replies that are not written yet; beyond it none of its requests begins. */
   readonly repliesLengthMax: number;
+  /** The same of all connections together; beyond it only connections that owe next to nothing go on. */
+  readonly allRepliesLengthMax: number;
   /** Metadata ops between two snapshots: replaying as many takes a few milliseconds. */
   readonly snapshotEveryOps: number;
   /** Partitions opened at once; each takes a few file calls, so more would only wait in the thread pool. */
@@ -38,7 +40,8 @@ const MIB = 1024 * 1024;
 /** The configuration of a server that was told nothing. */
 export const BROKER_DEFAULTS: BrokerConfig = {
   messageLengthMax: 64 * MIB,
-  strangerMessageLengthMax: MIB / 16,
+  // The longest login without its context has 1.1 KiB. As many strangers as may connect hold half of the pool.
+  strangerMessageLengthMax: MIB / 64,
   partitionQueueDepth: 32,
   metadataQueueDepth: 32,
   admissionTimeoutMs: 2000,
@@ -49,6 +52,7 @@ export const BROKER_DEFAULTS: BrokerConfig = {
   heartbeat: { isEnabled: true, intervalMs: 30_000 },
   requestsInFlightMax: 256,
   repliesLengthMax: 8 * MIB,
+  allRepliesLengthMax: 256 * MIB,
   snapshotEveryOps: 1024,
   partitionsOpeningMax: 16,
   recoveredSessionGraceMs: 120_000,

@@ -52,6 +52,7 @@ export class Broker {
       clock: shard.platform.clock,
       headers: new HeaderPool(),
       limits: shard.config,
+      allReplies: { length: 0 },
       begin: (request) => admitClientRequest(shard, request),
       ended: (connection) => {
         shard.connections.remove(connection);

@@ -43,8 +43,14 @@ function queueOn(clock: SimClock) {
   const onRoom = () => {
     state.roomCount += 1;
   };
-  const queue = new ReplyQueue({ connection: connection as unknown as Connection, clock, onRoom });
-  return { queue, writes, callbacks, state, connection };
+  const total = { length: 0 };
+  const queue = new ReplyQueue({
+    connection: connection as unknown as Connection,
+    clock,
+    total,
+    onRoom,
+  });
+  return { queue, writes, callbacks, state, connection, total };
 }
 
 test("Replies leave in the order of the requests, those of one event in one write.", async () => {
@@ -102,7 +108,7 @@ test("Nothing leaves behind the reply that closes the connection.", async () => 
 
 test("When the connection is gone, every reply gives back what it borrows, once, now or when it is ready.", async () => {
   const clock = new SimClock();
-  const { queue, writes } = queueOn(clock);
+  const { queue, writes, total } = queueOn(clock);
   const [ready, late] = [new Reply("a"), new Reply("b")];
   const pending = new Reply("first");
   for (const reply of [pending, ready, late]) queue.expect(reply);
@@ -111,7 +117,7 @@ test("When the connection is gone, every reply gives back what it borrows, once,
   queue.settle(late.ready());
   await clock.run(0);
   assert.deepEqual([ready.writtenCount, late.writtenCount, pending.writtenCount], [1, 1, 0]);
-  assert.deepEqual([writes, queue.lengthQueued], [[], 0]);
+  assert.deepEqual([writes, queue.lengthQueued, total.length], [[], 0, 0]);
 });
 
 test("A peer is stalled when it takes nothing for longer than its bytes deserve.", async () => {

@@ -8,6 +8,8 @@ import { Fifo } from "../queues/fifo.ts";
 const STALL_BASE_MS = 30_000;
 const SLOWEST_LENGTH_PER_MS = 1024;
 
+const NOTHING: readonly Uint8Array[] = [];
+
 /** A place in a connection's order of replies. */
 export interface ExpectedReply {
   /** What leaves, or nothing while the answer is being made. Set once, then never changed. */
@@ -16,6 +18,11 @@ export interface ExpectedReply {
   readonly isLast: boolean;
   /** Called once, after the write or when there will be none: gives back what `parts` borrow. */
   onWritten(): void;
+}
+
+/** Bytes of ready replies that are not written yet, over all connections. */
+export interface ReplyTotal {
+  length: number;
 }
 
 /**
@@ -28,6 +35,7 @@ export interface ExpectedReply {
 export class ReplyQueue {
   readonly #connection: Connection;
   readonly #clock: Clock;
+  readonly #total: ReplyTotal;
   readonly #onRoom: () => void;
   readonly #expected = new Fifo<ExpectedReply>();
   readonly #flushLater = () => this.#flush();
@@ -40,8 +48,9 @@ export class ReplyQueue {
   #closed = false;
 
   /** @param onRoom  called after a write finished, when `lengthQueued` went down */
-  constructor(options: { connection: Connection; clock: Clock; onRoom: () => void }) {
+  constructor(options: { connection: Connection; clock: Clock; total: ReplyTotal; onRoom: () => void }) {
     this.#connection = options.connection;
+    this.#total = options.total;
     this.#clock = options.clock;
     this.#onRoom = options.onRoom;
     this.#connection.onDrain = () => {
@@ -77,7 +86,9 @@ export class ReplyQueue {
       reply.onWritten();
       return;
     }
-    this.#lengthQueued += lengthOf(reply.parts);
+    const length = lengthOf(reply.parts);
+    this.#lengthQueued += length;
+    this.#total.length += length;
     if (this.#flushScheduled || this.#choked) return;
     this.#flushScheduled = true;
     this.#clock.afterEvent(this.#flushLater);
@@ -89,6 +100,7 @@ export class ReplyQueue {
    */
   close(): void {
     this.#closed = true;
+    this.#total.length -= this.#lengthQueued;
     this.#lengthQueued = 0;
     this.#lengthSent = 0;
     for (const reply of this.#expected.drain()) if (reply.parts !== undefined) reply.onWritten();
@@ -100,7 +112,7 @@ export class ReplyQueue {
     const leaving = this.#takeReady();
     if (leaving.length === 0) return;
     const parts: Uint8Array[] = [];
-    for (const reply of leaving) parts.push(...(reply.parts ?? []));
+    for (const reply of leaving) for (const part of reply.parts ?? NOTHING) parts.push(part);
     const isLast = leaving[leaving.length - 1]?.isLast === true;
     if (this.#lengthSent === 0) this.#sentSinceMs = this.#clock.monotonicMs();
     this.#lengthSent += lengthOf(parts);
@@ -127,6 +139,7 @@ export class ReplyQueue {
     }
     if (this.#closed) return;
     this.#lengthQueued -= length;
+    this.#total.length -= length;
     this.#lengthSent -= length;
     this.#sentSinceMs = this.#clock.monotonicMs();
     this.#onRoom();
@@ -135,6 +148,6 @@ export class ReplyQueue {
 
 function lengthOf(parts: readonly Uint8Array[] | undefined): number {
   let length = 0;
-  for (const part of parts ?? []) length += part.length;
+  for (const part of parts ?? NOTHING) length += part.length;
   return length;
 }

@@ -5,12 +5,13 @@ import { type Connection, TransportKind } from "@millrace/platform";
 import { SimClock } from "@millrace/platform/sim";
 import { Operation } from "@millrace/protocol";
 import { HeaderPool } from "../replies/header-pool.ts";
-import { ClientConnection } from "./client-connection.ts";
+import { ClientConnection, type ConnectionLimits } from "./client-connection.ts";
 import type { ClientRequest } from "./client-request.ts";
 
 /** A connection whose requests a test answers by hand. */
-function connected(limits = { requestsInFlightMax: 4, repliesLengthMax: 600 }) {
+function connected(limits: Partial<ConnectionLimits> = {}) {
   const clock = new SimClock();
+  const allReplies = { length: 0 };
   const begun: ClientRequest[] = [];
   const written: (() => void)[] = [];
   const state = { pauses: 0, isClosed: false, endedCount: 0, writesAtOnce: true };
@@ -42,7 +43,15 @@ function connected(limits = { requestsInFlightMax: 4, repliesLengthMax: 600 }) {
     host: {
       clock,
       headers: new HeaderPool(),
-      limits: { ...limits, messageLengthMax: 1024, strangerMessageLengthMax: 1024 },
+      limits: {
+        requestsInFlightMax: 4,
+        repliesLengthMax: 600,
+        allRepliesLengthMax: 1_000_000,
+        messageLengthMax: 1024,
+        strangerMessageLengthMax: 1024,
+        ...limits,
+      },
+      allReplies,
       begin: (request) => void begun.push(request),
       ended: () => {
         state.endedCount += 1;
@@ -56,7 +65,7 @@ function connected(limits = { requestsInFlightMax: 4, repliesLengthMax: 600 }) {
     encodeRequestHeader(lease.bytes, { length: HEADER_LENGTH, client: 1n, operation });
     connection.onMessage(lease);
   };
-  return { one, begun, state, written, connection, clock, receive };
+  return { one, begun, state, written, connection, clock, receive, allReplies };
 }
 
 const SEND = Operation.SendMessages;
@@ -111,6 +120,45 @@ test("While replies are not written, nothing further begins.", async () => {
   assert.equal(begun.length, 1);
   written[0]?.();
   assert.equal(begun.length, 2);
+});
+
+test("Before login a socket is paused at few requests and begins nothing above few unwritten replies.", async () => {
+  const { one, begun, receive, state, written, clock } = connected({
+    requestsInFlightMax: 100,
+    repliesLengthMax: 10_000_000,
+  });
+  for (let index = 0; index < 8; index++) receive(READ);
+  assert.equal(state.pauses, 1);
+  state.writesAtOnce = false;
+  begun[0]?.answer([new Uint8Array(17_000)]);
+  await clock.run(0);
+  assert.equal(begun.length, 1, "the stranger takes its reply first");
+  one.session = { client: 1n, session: 1, user: 0, sdk: "", isFenced: false };
+  written[0]?.();
+  assert.deepEqual([begun.length, state.pauses], [2, 0], "a client that is logged in may do more");
+  begun[1]?.answer([new Uint8Array(17_000)]);
+  assert.equal(begun.length, 3);
+});
+
+test("While all connections together owe too much, one that owes more than a little begins nothing.", async () => {
+  const { one, begun, receive, state, written, clock, allReplies } = connected({
+    requestsInFlightMax: 100,
+    repliesLengthMax: 10_000_000,
+    allRepliesLengthMax: 50_000,
+  });
+  one.session = { client: 1n, session: 1, user: 0, sdk: "", isFenced: false };
+  state.writesAtOnce = false;
+  for (let index = 0; index < 3; index++) receive(READ);
+  allReplies.length = 60_000;
+  begun[0]?.answer([new Uint8Array(10_000)]);
+  await clock.run(0);
+  assert.equal(begun.length, 2, "little is owed");
+  begun[1]?.answer([new Uint8Array(10_000)]);
+  await clock.run(0);
+  assert.equal(begun.length, 2);
+  for (const callback of written) callback();
+  assert.equal(begun.length, 3);
+  assert.equal(allReplies.length, 60_000, "what is written counts no more");
 });
 
 test("Finishing answers what was received, takes nothing more, and closes.", async () => {

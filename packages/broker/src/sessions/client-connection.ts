@@ -4,7 +4,7 @@ import type { Clock, Connection } from "@millrace/platform";
 import { EvictionNotice } from "../evictions/eviction-notice.ts";
 import { Fifo } from "../queues/fifo.ts";
 import type { HeaderPool } from "../replies/header-pool.ts";
-import { ReplyQueue } from "../replies/reply-queue.ts";
+import { ReplyQueue, type ReplyTotal } from "../replies/reply-queue.ts";
 import { ClientRequest } from "./client-request.ts";
 import type { Session } from "./session.ts";
 
@@ -14,16 +14,28 @@ export interface ConnectionLimits {
   readonly requestsInFlightMax: number;
   /** Bytes of replies not written yet; beyond it no further request begins. */
   readonly repliesLengthMax: number;
+  /** The same of all connections together; beyond it only those that owe few bytes go on. */
+  readonly allRepliesLengthMax: number;
   readonly messageLengthMax: number;
   /** Longest message before login. */
   readonly strangerMessageLengthMax: number;
 }
+
+/** Requests in flight before login: a client has one, and what it sends early holds memory others need. */
+const STRANGER_REQUESTS_MAX = 8;
+/**
+ * Bytes of unwritten replies that every connection may have, and all that one may have before login: 64 replies
+ * to pings. With the 16 384 connections a server takes that is 256 MiB.
+ */
+const REPLIES_LENGTH_ALWAYS = 16_384;
 
 /** What a connection needs from the broker that accepted it. */
 export interface ConnectionHost {
   readonly clock: Clock;
   readonly headers: HeaderPool;
   readonly limits: ConnectionLimits;
+  /** Counts the unwritten replies of all connections. */
+  readonly allReplies: ReplyTotal;
   /** Carries out one request; it may be answered within the call. */
   begin(request: ClientRequest): void;
   /** Called once, when the connection is gone. */
@@ -69,6 +81,7 @@ export class ClientConnection {
     this.#replies = new ReplyQueue({
       connection: options.connection,
       clock: options.host.clock,
+      total: options.host.allReplies,
       onRoom: () => this.#pump(),
     });
     options.connection.onMessage = (messageLease) => this.#receive(messageLease);
@@ -179,17 +192,30 @@ export class ClientConnection {
   }
 
   #mayBegin(next: ClientRequest): boolean {
-    if (this.#holdsCount > 0 || this.#replies.lengthQueued > this.#host.limits.repliesLengthMax) return false;
+    if (this.#holdsCount > 0 || this.#owesTooMuch()) return false;
     return next.overlaps ? !this.#runsAlone : this.#begunCount === 0;
+  }
+
+  /** True while so many replies are unwritten that no further request may begin. */
+  #owesTooMuch(): boolean {
+    const { lengthQueued } = this.#replies;
+    const { limits, allReplies } = this.#host;
+    if (lengthQueued > limits.repliesLengthMax) return true;
+    if (lengthQueued <= REPLIES_LENGTH_ALWAYS) return false;
+    return this.#session === undefined || allReplies.length > limits.allRepliesLengthMax;
   }
 
   /** Pauses the socket while there is more to do than allowed, and resumes it at half of that. */
   #regulate(): void {
     if (this.#isEnded) return;
-    const inFlightMax = this.#host.limits.requestsInFlightMax;
+    const { requestsInFlightMax } = this.#host.limits;
+    const isStranger = this.#session === undefined;
+    const inFlightMax = isStranger
+      ? Math.min(STRANGER_REQUESTS_MAX, requestsInFlightMax)
+      : requestsInFlightMax;
     const isFull =
       this.#holdsCount > 0 ||
-      this.#replies.lengthQueued > this.#host.limits.repliesLengthMax ||
+      this.#owesTooMuch() ||
       this.requestsInFlight >= (this.#isPaused ? inFlightMax / 2 : inFlightMax);
     if (isFull === this.#isPaused) return;
     this.#isPaused = isFull;

@@ -1,4 +1,4 @@
-import { isCodedError } from "@millrace/errors";
+import { ErrorCode, isCodedError } from "@millrace/errors";
 import { UserStatus } from "@millrace/metadata";
 import {
   acceptsProtocolVersion,
@@ -29,12 +29,15 @@ import type { ClientRequest } from "./client-request.ts";
 import { endSession } from "./logout.ts";
 import type { Session } from "./session.ts";
 
+/** More logins wait than may: the client tries again under the same id, see `PasswordChecks`. */
+const BUSY: MetadataAnswer = { kind: "refused", code: ErrorCode.TransientNotAccepted };
+
 /**
  * Login (Register): version gate, credentials, then a session agreed on by the metadata group.
  *
  * On a connection that has a session the same one is answered again, whatever the body says. Every refusal is
  * an eviction: 14 version, 15 body, 9 credentials (bad lengths, unknown name, wrong password, inactive user),
- * 10 token.
+ * 10 token. While too many passwords wait to be checked it answers 58.
  * @see wire-protocol section 5.1
  */
 export function login(shard: Shard, request: ClientRequest): void {
@@ -80,9 +83,15 @@ function answerAgain(shard: Shard, request: ClientRequest, { user, session }: Se
 function checkPassword(shard: Shard, request: ClientRequest, body: LoginRegister): void {
   const user = shard.catalog.userByName(body.username);
   const stored = user?.status === UserStatus.active ? user.passwordHash : undefined;
-  shard.passwordChecks.check(body.password, stored, (isRight) => {
-    if (isRight && user !== undefined) register(shard, request, body, user.id);
-    else evict(shard, request, EvictionReason.InvalidCredentials);
+  shard.passwordChecks.check({
+    password: body.password,
+    stored,
+    isWanted: () => !request.connection.isEnded,
+    decided(verdict) {
+      if (verdict === "busy") answerMetadata(shard, request, BUSY, Operation.Register);
+      else if (verdict === "right" && user !== undefined) register(shard, request, body, user.id);
+      else evict(shard, request, EvictionReason.InvalidCredentials);
+    },
   });
 }
 
