@@ -1,5 +1,4 @@
 import { encodeUtf8 } from "./utf8-text.ts";
-import { viewOf } from "./wide-integer.ts";
 import { WireError } from "./wire-error.ts";
 
 /** Most bodies are small; the writer doubles when they are not. */
@@ -7,8 +6,13 @@ const CAPACITY_DEFAULT = 64;
 const U8_MAX = 0xff;
 const U16_MAX = 0xffff;
 const U32_MAX = 0xffff_ffff;
+const TWO_32 = 4_294_967_296;
 const U64_MASK = 0xffff_ffff_ffff_ffffn;
 const U128_MAX = (1n << 128n) - 1n;
+
+/** Takes the values that are not put together from bytes; used within one call. */
+const scratch = new Uint8Array(8);
+const scratchView = new DataView(scratch.buffer);
 
 /**
  * Writes primitives one after another into bytes of its own; the only way codecs write a body.
@@ -17,13 +21,12 @@ const U128_MAX = (1n << 128n) - 1n;
  * @throws WireError `bad_value` for a number outside its field, at the position it would have had
  */
 export class ByteWriter {
+  /** Without a view over it: one would move a small array out of the heap, which costs more than all else. */
   #bytes: Uint8Array;
-  #view: DataView;
   #length = 0;
 
   constructor(capacity: number = CAPACITY_DEFAULT) {
     this.#bytes = new Uint8Array(capacity);
-    this.#view = viewOf(this.#bytes);
   }
 
   /** Bytes written so far. */
@@ -34,31 +37,31 @@ export class ByteWriter {
   u8(value: number): this {
     this.#checkRange(value, U8_MAX);
     const at = this.#grow(1);
-    this.#view.setUint8(at, value);
+    this.#bytes[at] = value;
     return this;
   }
 
   u16(value: number): this {
     this.#checkRange(value, U16_MAX);
     const at = this.#grow(2);
-    this.#view.setUint16(at, value, true);
+    this.#bytes[at] = value;
+    this.#bytes[at + 1] = value >>> 8;
     return this;
   }
 
   u32(value: number): this {
     this.#checkRange(value, U32_MAX);
-    const at = this.#grow(4);
-    this.#view.setUint32(at, value, true);
+    this.#putU32(this.#grow(4), value);
     return this;
   }
 
   /** A bigint 0..2^64-1 or a whole number 0..2^53-1. */
   u64(value: number | bigint): this {
-    if (typeof value === "number") this.#checkRange(value, Number.MAX_SAFE_INTEGER);
-    const wide = BigInt(value);
-    if (wide < 0n || wide > U64_MASK) throw new WireError("bad_value", this.#length);
+    if (typeof value === "bigint") return this.#u64Bigint(value);
+    this.#checkRange(value, Number.MAX_SAFE_INTEGER);
     const at = this.#grow(8);
-    this.#view.setBigUint64(at, wide, true);
+    this.#putU32(at, value % TWO_32);
+    this.#putU32(at + 4, Math.floor(value / TWO_32));
     return this;
   }
 
@@ -68,15 +71,13 @@ export class ByteWriter {
   }
 
   f32(value: number): this {
-    const at = this.#grow(4);
-    this.#view.setFloat32(at, value, true);
-    return this;
+    scratchView.setFloat32(0, value, true);
+    return this.bytes(scratch.subarray(0, 4));
   }
 
   f64(value: number): this {
-    const at = this.#grow(8);
-    this.#view.setFloat64(at, value, true);
-    return this;
+    scratchView.setFloat64(0, value, true);
+    return this.bytes(scratch);
   }
 
   /** Copies the bytes, without a length in front. */
@@ -137,12 +138,25 @@ export class ByteWriter {
   setU32(position: number, value: number): void {
     if (position < 0 || position + 4 > this.#length) throw new WireError("unexpected_end", position);
     this.#checkRange(value, U32_MAX);
-    this.#view.setUint32(position, value, true);
+    this.#putU32(position, value);
   }
 
   /** The bytes written, without a copy. They belong to the caller from here on. */
   finish(): Uint8Array {
-    return this.#bytes.subarray(0, this.#length);
+    return this.#length === this.#bytes.length ? this.#bytes : this.#bytes.subarray(0, this.#length);
+  }
+
+  #u64Bigint(value: bigint): this {
+    if (value < 0n || value > U64_MASK) throw new WireError("bad_value", this.#length);
+    scratchView.setBigUint64(0, value, true);
+    return this.bytes(scratch);
+  }
+
+  #putU32(at: number, value: number): void {
+    this.#bytes[at] = value;
+    this.#bytes[at + 1] = value >>> 8;
+    this.#bytes[at + 2] = value >>> 16;
+    this.#bytes[at + 3] = value >>> 24;
   }
 
   #checkRange(value: number, max: number): void {
@@ -155,7 +169,7 @@ export class ByteWriter {
     return encoded;
   }
 
-  /** Makes room and says where it is. Exchanges bytes and view, so it comes before any use of them. */
+  /** Makes room and says where it is. Exchanges the bytes, so it comes before any use of them. */
   #grow(length: number): number {
     const at = this.#length;
     const needed = at + length;
@@ -163,7 +177,6 @@ export class ByteWriter {
       const grown = new Uint8Array(Math.max(needed, this.#bytes.byteLength * 2));
       grown.set(this.#bytes.subarray(0, at));
       this.#bytes = grown;
-      this.#view = viewOf(grown);
     }
     this.#length = needed;
     return at;

@@ -68,13 +68,14 @@ function findSendTarget(shard: Shard, metadata: SendMetadata): { group: Partitio
 }
 
 function checkBatch(shard: Shard, batchLease: Lease, metadata: SendMetadata): void {
-  const fault = shard.kernel.verifyBatch(batchLease.position, batchLease.length);
+  const { kernel } = shard;
+  const fault = kernel.verifyBatch(batchLease.position, batchLease.length);
   if (fault !== undefined) {
     throw new CodedError(fault.code, "The batch is not intact.", {
       details: { frame: fault.index, position: fault.position },
     });
   }
-  if (messageCountAt(batchLease.view, 0) === metadata.messagesCount) return;
+  if (messageCountAt(kernel.memory.view, batchLease.position) === metadata.messagesCount) return;
   throw new CodedError(
     ErrorCode.InvalidCommand,
     "The batch holds another number of messages than announced.",

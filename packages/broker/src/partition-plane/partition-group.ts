@@ -157,7 +157,7 @@ export class PartitionGroup {
     this.#queue.watch();
   }
 
-  /** True between the submit of a purge and its end: an offset that is stored now would outlive its messages. */
+  /** True from the submit of a purge to its end: an offset that is stored now would outlive its messages. */
   get isPurging(): boolean {
     return this.purgesBegun > this.purgesEnded;
   }
@@ -232,7 +232,7 @@ export class PartitionGroup {
   #stamp(batchLease: Lease, queued: QueuedOp, timestamp: number): bigint {
     const { kernel } = this.#context;
     kernel.stampBatch(batchLease.position, this.identity.partitionId, queued.baseOffset, timestamp);
-    return batchChecksumAt(batchLease.view, 0);
+    return batchChecksumAt(kernel.memory.view, batchLease.position);
   }
 
   #perform(outputs: readonly Output[]): void {

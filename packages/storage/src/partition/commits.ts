@@ -48,13 +48,16 @@ export class Commits {
   advance(): void {
     const state = this.#state;
     const limit = Math.min(this.#target, state.journaled.op);
+    const { uncommitted } = state;
     let taken = 0;
-    for (const entry of state.uncommitted) {
+    for (const entry of uncommitted) {
       if (entry.header.op > limit) break;
       this.#apply(entry);
       taken += 1;
     }
-    if (taken > 0) state.uncommitted.splice(0, taken);
+    // The usual one is taken without making an array of it; recovery takes very many at once.
+    if (taken === 1) uncommitted.shift();
+    else if (taken > 0) uncommitted.splice(0, taken);
     if (limit > state.committedOp) state.committedOp = limit;
     if (this.#obsolete !== undefined && this.#obsolete.op <= state.committedOp) {
       this.removeFiles(this.#obsolete.names);

@@ -165,16 +165,13 @@ export class Partition {
     assert(baseTimestampAt(view, position) === header.timestamp, "a batch carries the time of its op");
     if (this.#refuses(header, done)) return;
     const lease = tailCache.hold(pool, batchLease, kernel.memory);
-    const batch = {
-      lease,
-      length: lease.length,
-      baseOffset,
-      count,
-      timestamp: header.timestamp,
-      checksum: batchChecksumAt(view, position),
-    };
     const endOffset = baseOffset + count;
-    tailCache.add(this.#tail(accepted.generation), { ...batch, endOffset });
+    const { length } = lease;
+    const { timestamp } = header;
+    const checksum = batchChecksumAt(view, position);
+    const batch = { lease, length, baseOffset, count, timestamp, checksum };
+    const tail = this.#tail(accepted.generation);
+    tailCache.add({ baseOffset, endOffset, timestamp, length, lease, tail });
     this.#accept({ header, generation: accepted.generation, endOffset, batch, small: undefined, done });
   }
 

@@ -17,7 +17,8 @@ function fill(cache: TailCache, pool: BlockPool, tail: Tail, batch: { at: number
   lease.bytes.fill(batch.at);
   const held = cache.hold(pool, lease, kernel.memory);
   lease.release();
-  cache.add(tail, {
+  cache.add({
+    tail,
     baseOffset: batch.at * 2,
     endOffset: batch.at * 2 + 2,
     timestamp: 1000 + batch.at,

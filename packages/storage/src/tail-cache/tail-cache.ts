@@ -63,11 +63,10 @@ export class TailCache {
     return batchLease;
   }
 
-  /** Keeps a batch at the end of `tail`; retains its lease. */
-  add(tail: Tail, batch: Omit<TailEntry, "tail" | "lease"> & { readonly lease: Lease }): void {
-    batch.lease.retain();
-    const entry: TailEntry = { ...batch, tail };
-    tail.push(entry);
+  /** Keeps a batch at the end of its tail; retains its lease. The entry is the cache's from here on. */
+  add(entry: TailEntry): void {
+    entry.lease?.retain();
+    entry.tail.push(entry);
     this.#oldestFirst.push(entry);
     this.#length += entry.length;
     this.#held += 1;

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import type { CodedError } from "@millrace/errors";
 import { disconnected } from "../connection-lost.ts";
+import { joinSmallParts } from "./join-small-parts.ts";
 
 /**
  * Bytes queued on one connection above which `send` answers false: a little more than the kernel's own buffer
@@ -67,7 +68,7 @@ export class WriteQueue {
   /** Hands what was collected to the socket now. */
   flush(): void {
     if (this.#failure !== undefined || (this.#parts.length === 0 && this.#callbacks.length === 0)) return;
-    const parts = this.#parts;
+    const parts = joinSmallParts(this.#parts);
     this.#flights.push({ length: this.#partsLength, callbacks: this.#callbacks });
     this.#parts = [];
     this.#callbacks = [];
