@@ -22,6 +22,7 @@ function createSource(
   session: Session,
   calls: OffsetCalls,
   platform: ClientPlatform,
+  commits: OffsetCommits,
 ): MessageSource {
   const { partitions, stream, topic, consumer } = options;
   const autoCommit = options.commit === "auto";
@@ -36,8 +37,10 @@ function createSource(
     areFixed: partitions !== undefined,
     poll: async (partitionId, startAt, count) => {
       const place = { stream, topic, consumer, partitionId };
-      return (await pollMessages(session, { ...place, startAt, count, autoCommit })).messages;
+      const reply = await pollMessages(session, { ...place, startAt, count, autoCommit });
+      return { messages: reply.messages, currentOffset: Number(reply.currentOffset) };
     },
+    onRestart: (partitionId) => commits.forget(partitionId),
     isConnected: () => session.isConnected,
   });
 }
@@ -62,5 +65,6 @@ export function createConsumerParts(
       calls.storeConsumerOffset({ stream, topic, consumer, partitionId, offset: BigInt(offset) }),
     isConnected: () => session.isConnected,
   });
-  return { source: createSource(options, session, calls, platform), commits, scope: platform.createScope() };
+  const source = createSource(options, session, calls, platform, commits);
+  return { source, commits, scope: platform.createScope() };
 }

@@ -70,6 +70,54 @@ test("asking for the next message settles the one before; what break leaves come
   await client.close();
 });
 
+test("a consumer reads on from the beginning when a purge emptied the log", async () => {
+  const { topic, client, open } = await setUp(1);
+  topic.append(0, texts(0, 5));
+  const seen: string[] = [];
+  for await (const message of open({ commitCount: 1 })) {
+    seen.push(message.text());
+    await pause(2);
+    if (seen.length === 5) {
+      topic.partitions[0] = [];
+      topic.committed.clear();
+      setTimeout(() => topic.append(0, ["new 0", "new 1"]), 20);
+    }
+    if (seen.length === 7) break;
+  }
+  assert.deepEqual(seen, [...texts(0, 5), "new 0", "new 1"]);
+  assert.deepEqual(
+    topic.commits.slice(0, 4),
+    [0, 1, 2, 3].map((offset) => [0, offset]),
+    "4 went with the purge",
+  );
+  await client.close();
+});
+
+test("a start behind the end of the log waits for that offset", async () => {
+  const { topic, client, open } = await setUp(1);
+  topic.append(0, texts(0, 3));
+  const seen: string[] = [];
+  setTimeout(() => topic.append(0, texts(3, 8)), 20);
+  for await (const message of open({ startAt: { offset: 6 } })) {
+    seen.push(message.text());
+    if (seen.length === 2) break;
+  }
+  assert.deepEqual(seen, texts(6, 8));
+  await client.close();
+});
+
+test("what is settled while offsets are on their way is stored without another message", async () => {
+  const { topic, client, open } = await setUp(1);
+  topic.append(0, texts(0, 5));
+  const consumer = open({ commitCount: 2, commitIntervalMs: 60_000 });
+  const running = consumer.run(() => {});
+  while (topic.committed.get(0) !== 4 && topic.commits.length < 9) await pause(1);
+  assert.ok(topic.commits.length <= 3, "the fifth needed no sixth");
+  await consumer.close();
+  await running;
+  await client.close();
+});
+
 test("a message left by break counts when it was committed by hand", async () => {
   const { topic, client, open } = await setUp(1);
   topic.append(0, texts(0, 3));

@@ -2,7 +2,7 @@ import { ErrorCode, isCodedError } from "@millrace/errors";
 import type { Clock, Timer } from "@millrace/platform";
 import type { PollStart } from "../messages/poll.ts";
 import type { ReceivedMessage } from "../messages/received-message.ts";
-import { PartitionCursor } from "./partition-cursor.ts";
+import { PartitionCursor, type Polled } from "./partition-cursor.ts";
 
 /** While nothing comes, the wait between rounds doubles up to this many times the first one. */
 const IDLE_FACTOR_MAX = 16;
@@ -23,11 +23,9 @@ export interface MessageSourceOptions {
    */
   readonly listPartitions: () => Promise<readonly number[]>;
   readonly areFixed: boolean;
-  readonly poll: (
-    partitionId: number,
-    start: PollStart,
-    count: number,
-  ) => Promise<readonly ReceivedMessage[]>;
+  readonly poll: (partitionId: number, start: PollStart, count: number) => Promise<Polled>;
+  /** The partition's log begins again: what was settled before is about messages that are gone. */
+  readonly onRestart: (partitionId: number) => void;
   readonly isConnected: () => boolean;
 }
 
@@ -98,8 +96,9 @@ export class MessageSource {
       return [];
     }
     const count = cursor.countOf(this.#options.countMax);
-    const messages = await this.#options.poll(cursor.partitionId, cursor.start, count);
-    cursor.advance(messages);
+    const polled = await this.#options.poll(cursor.partitionId, cursor.start, count);
+    if (cursor.advance(polled)) this.#options.onRestart(cursor.partitionId);
+    const { messages } = polled;
     this.#turn = (this.#turn + 1) % cursors.length;
     this.#emptyCount = messages.length > 0 ? 0 : this.#emptyCount + 1;
     if (messages.length > 0) this.#idleDelayMs = 0;

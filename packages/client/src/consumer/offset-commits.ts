@@ -34,8 +34,12 @@ export class OffsetCommits {
   settle(partitionId: number, offset: number): void {
     this.#settled.set(partitionId, offset);
     this.#settledCount += 1;
-    if (this.#settledCount >= this.#options.countMax) void this.#commit();
-    else this.#startTimer();
+    this.#goOn();
+  }
+
+  /** Stores nothing of what was settled of a partition: its messages are gone. */
+  forget(partitionId: number): void {
+    this.#settled.delete(partitionId);
   }
 
   /** The error of a commit in the background, once; the offsets it was about are kept. */
@@ -80,8 +84,15 @@ export class OffsetCommits {
   #commit(): Promise<void> {
     this.#running ??= this.#store().finally(() => {
       this.#running = undefined;
+      this.#goOn();
     });
     return this.#running;
+  }
+
+  /** What was settled while a group was on its way has its own count and time. */
+  #goOn(): void {
+    if (this.#settledCount >= this.#options.countMax) void this.#commit();
+    else if (this.#settledCount > 0) this.#startTimer();
   }
 
   async #store(): Promise<void> {
@@ -97,6 +108,8 @@ export class OffsetCommits {
     try {
       await this.#options.store(partitionId, offset);
     } catch (error) {
+      // Beyond the end of the log although it was read: a purge took the message away.
+      if (isCodedError(error, ErrorCode.InvalidOffset)) return;
       if (!this.#settled.has(partitionId)) this.#settled.set(partitionId, offset);
       const willPass = !this.#options.isConnected() && !isCodedError(error, ErrorCode.ClientShutdown);
       if (willPass) this.#startTimer();

@@ -115,6 +115,10 @@ export class FakeTopic {
 
   #store(request: FakeRequest): void {
     const { partitionId = 0, offset } = decodeStoreConsumerOffset(request.body);
+    if (Number(offset) >= this.#partition(partitionId).length) {
+      request.deny(4100);
+      return;
+    }
     this.committed.set(partitionId, Number(offset));
     this.commits.push([partitionId, Number(offset)]);
     request.succeed();
