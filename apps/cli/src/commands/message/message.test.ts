@@ -238,6 +238,23 @@ test("tail follows until Ctrl-C and then succeeds", async () => {
   assert.equal(client.closedCount, 1);
 });
 
+test("tail goes on with what follows a purge", async () => {
+  const client = new FakeClient();
+  client.append(0, ["a", "b", "c"]);
+  const running = runFake([...TAIL, "0", "-n", "1", "--count", "3", "--output", "list"], {
+    client: client.asClient(),
+  });
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  client.topic.partitions[0]?.partition.splice(0);
+  await new Promise((resolve) => setTimeout(resolve, 250));
+  client.append(0, ["new a", "new b"]);
+  const lines = (await running).stdout.trim().split("\n");
+  assert.deepEqual(
+    lines.map((line) => line.split("|").at(-1)),
+    ["c", "new a", "new b"],
+  );
+});
+
 test("Ctrl-C ends a tail even while the server does not answer", async () => {
   const client = new FakeClient();
   client.pollMessages = () => new Promise(() => {});

@@ -9,7 +9,10 @@ export interface Place {
   readonly topic: number | string;
 }
 
-/** Reads one partition in order, by offset. It stores nothing on the server. */
+/**
+ * Reads one partition in order, by offset. It stores nothing on the server. When a purge has made the log
+ * shorter than what was read, it goes on at its beginning.
+ */
 export interface PartitionReader {
   /** The next messages; none when there is nothing new. */
   next(): Promise<readonly ShownMessage[]>;
@@ -52,9 +55,10 @@ function readFrom(client: Client, place: Place & { partitionId: number }, from: 
   return {
     async next() {
       const poll = { ...place, consumer: 0, startAt: { offset }, count: POLL_COUNT };
-      const { messages } = await client.pollMessages(poll);
+      const { messages, currentOffset } = await client.pollMessages(poll);
       const newest = messages.at(-1);
       if (newest !== undefined) offset = newest.offset + 1n;
+      else if (offset > currentOffset + 1n) offset = 0n;
       return messages;
     },
   };
