@@ -40,7 +40,7 @@ const MIB = 1024 * 1024;
 /** The configuration of a server that was told nothing. */
 export const BROKER_DEFAULTS: BrokerConfig = {
   messageLengthMax: 64 * MIB,
-  // The longest login without its context has 1.1 KiB. As many strangers as may connect hold half of the pool.
+  // The longest login without its context has 1.1 KiB. As many strangers as may connect hold half the pool.
   strangerMessageLengthMax: MIB / 64,
   partitionQueueDepth: 32,
   metadataQueueDepth: 32,

@@ -24,8 +24,8 @@ export interface ConnectionLimits {
 /** Requests in flight before login: a client has one, and what it sends early holds memory others need. */
 const STRANGER_REQUESTS_MAX = 8;
 /**
- * Bytes of unwritten replies that every connection may have, and all that one may have before login: 64 replies
- * to pings. With the 16 384 connections a server takes that is 256 MiB.
+ * Bytes of unwritten replies that every connection may have, and all that one may have before login: 64
+ * replies to pings. With the 16 384 connections a server takes that is 256 MiB.
  */
 const REPLIES_LENGTH_ALWAYS = 16_384;
 

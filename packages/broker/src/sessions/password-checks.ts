@@ -15,19 +15,19 @@ export interface PasswordClaim {
   decided(verdict: PasswordVerdict): void;
 }
 
-/** Claims handed to the platform, which bounds what runs at once: enough to keep it busy, the rest waits here. */
+/** Claims handed to the platform, which bounds what runs at once: enough to keep it busy. */
 const CHECKS_MAX = 4;
 /**
- * Claims that wait. Some 10 s of checks on two cores: whoever waits is answered before an official client gives
- * up at 30 s.
+ * Claims that wait. Some 10 s of checks on two cores: whoever waits is answered before an official client
+ * gives up at 30 s.
  */
 const WAITING_MAX = 256;
 
 /**
  * Checks passwords so that an unknown name takes as long as a wrong password.
  *
- * A check costs a thread and megabytes for a while, on purpose. So strangers cannot pile them up: claims beyond
- * the queue's bound are turned away at once, and who hung up meanwhile costs no check.
+ * A check costs a thread and megabytes for a while, on purpose. So strangers cannot pile them up: claims
+ * beyond the queue's bound are turned away at once, and who hung up meanwhile costs no check.
  */
 export class PasswordChecks {
   readonly #passwords: Passwords;
