@@ -42,6 +42,7 @@ const AT = {
   batchLength: 104,
   messageCount: 108,
   bodyLength: 112,
+  groupPlace: 116,
   commit: 120,
 } as const;
 
@@ -74,6 +75,11 @@ export interface OpRecord {
   readonly header: OpHeader;
   readonly place: BatchPlace;
   readonly session: bigint;
+  /**
+   * How many ops of the same write group lie before this one. A group begins when the one before is written
+   * completely, so a good record proves that of every op before `op - groupPlace`.
+   */
+  readonly groupPlace: number;
   /** Highest op known to be committed when the record was written. */
   readonly commit: number;
   readonly body: Uint8Array;
@@ -93,6 +99,8 @@ export interface RecordParts {
   readonly flags?: number;
   readonly bodyLength: number;
   readonly commit: number;
+  /** Ops of the same write group before this one; default 0. */
+  readonly groupPlace?: number;
 }
 
 /**
@@ -120,6 +128,7 @@ export function writeRecordHeader(
   view.setUint32(position + AT.view, header.view, true);
   view.setUint32(position + AT.user, header.user, true);
   view.setUint32(position + AT.bodyLength, parts.bodyLength, true);
+  view.setUint32(position + AT.groupPlace, parts.groupPlace ?? 0, true);
   setU64(view, position + AT.commit, parts.commit);
 }
 
@@ -175,6 +184,26 @@ export function claimedRecordLength(view: DataView, position: number): number {
   return bodyLength > RECORD_BODY_LENGTH_MAX ? 0 : recordLength(bodyLength);
 }
 
+/** What the header of a record says, whether or not the record verifies. */
+export interface RecordClaim {
+  readonly hasMagic: boolean;
+  readonly kind: number;
+  readonly operation: number;
+  readonly op: number;
+  readonly parent: bigint;
+}
+
+/** Reads the header at `position`, which is inside `view` as a whole, without checking anything. */
+export function readRecordClaim(view: DataView, position: number): RecordClaim {
+  return {
+    hasMagic: hasRecordMagic(view, position),
+    kind: view.getUint8(position + AT.kind),
+    operation: view.getUint8(position + AT.operation),
+    op: u64At(view, position + AT.op),
+    parent: view.getBigUint64(position + AT.parent, true),
+  };
+}
+
 /**
  * The record at `position`, or nothing when the bytes there are not a whole, unharmed record.
  * @throws CodedError `FormatTooNew` for an unharmed record of a later version
@@ -212,6 +241,7 @@ function decodeRecord(bytes: Uint8Array, view: DataView, position: number, lengt
       checksum: view.getBigUint64(position + AT.batchChecksum, true),
     },
     session: view.getBigUint64(position + AT.session, true),
+    groupPlace: view.getUint32(position + AT.groupPlace, true),
     commit: u64At(view, position + AT.commit),
     body: bytes.subarray(bodyAt, bodyAt + view.getUint32(position + AT.bodyLength, true)),
     length,

@@ -19,6 +19,21 @@ export type SmallOperation =
   /** The partition starts again, empty, at offset 0. */
   | { readonly kind: "purge"; readonly generation: number };
 
+/** Bytes of the body of a small op; nothing for an operation that is none. */
+export function smallOperationLength(operation: number): number | undefined {
+  switch (operation) {
+    case StorageOperation.storeOffset:
+      return 13;
+    case StorageOperation.deleteOffset:
+      return 5;
+    case StorageOperation.truncate:
+    case StorageOperation.purge:
+      return 8;
+    default:
+      return undefined;
+  }
+}
+
 /**
  * Reads the body of a small op: store {kind u8, id u32, offset u64}, delete {kind u8, id u32}, truncate
  * {u64}, purge {u64}, little-endian and nothing behind.

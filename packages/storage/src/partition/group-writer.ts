@@ -4,7 +4,7 @@ import type { Disk } from "@millrace/platform";
 import { SparseIndex } from "../index-file/sparse-index.ts";
 import { writeIndex } from "../index-file/write-index.ts";
 import { encodeCheckpoint } from "../op-record/checkpoint.ts";
-import { writeAt } from "../segment/file-calls.ts";
+import { datasync, writeAt } from "../segment/file-calls.ts";
 import { emptySegment, type Segment } from "../segment/segment.ts";
 import { closeSegmentFiles, createSegmentFiles, type SegmentFiles } from "../segment/segment-files.ts";
 import { ActiveFiles } from "./active-files.ts";
@@ -183,9 +183,11 @@ export class GroupWriter {
     if (this.#state.active !== undefined) this.#writeGroup(this.#state.active);
   }
 
+  /** Synced at once: after power loss no old bytes lie among new ones, where they would pass for damage. */
   async #cutClosingRecord(): Promise<void> {
     if (!this.#cutFirst) return;
     await this.#files.ops.truncate(this.#state.active?.opsLength ?? 0);
+    await datasync(this.#files.ops);
     this.#cutFirst = false;
   }
 

@@ -81,7 +81,12 @@ export class Group {
     const length = recordLength(bodyLength);
     const at = this.#reserve(length);
     const kind = entry.batch === undefined ? RecordKind.operation : RecordKind.batch;
-    writeRecordHeader(this.#recordView, at, entry.header, { kind, bodyLength, commit });
+    writeRecordHeader(this.#recordView, at, entry.header, {
+      kind,
+      bodyLength,
+      commit,
+      groupPlace: this.entries.length,
+    });
     if (entry.batch !== undefined) this.#addBatch(entry.batch, at, logPosition);
     if (entry.small !== undefined) this.#recordBytes.set(entry.small.body, at + RECORD_HEADER_LENGTH);
     sealRecord(this.#kernel, this.#recordBytes, this.#recordView, { position: at, length });

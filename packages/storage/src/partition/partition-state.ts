@@ -38,6 +38,8 @@ export class PartitionState {
   /** Accepted ops that are not committed yet, oldest first. */
   uncommitted: OpEntry[] = [];
   fault: CodedError | undefined;
+  /** Why nobody can tell what offsets are stored; only with a `fault`. */
+  offsetsFault: CodedError | undefined;
 
   constructor(path: string, identity: PartitionIdentity, log: Log) {
     this.path = path;

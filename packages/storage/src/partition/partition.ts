@@ -13,6 +13,7 @@ import { decodeSmallOperation } from "../op-record/small-operation.ts";
 import type { ReadHandles } from "../segment/read-handles.ts";
 import { Tail } from "../tail-cache/tail.ts";
 import type { Commits } from "./commits.ts";
+import type { ConsumerOffsets } from "./consumer-offsets.ts";
 import type { GroupWriter } from "./group-writer.ts";
 import type { OpEntry } from "./op-entry.ts";
 import type { PartitionOptions } from "./partition-options.ts";
@@ -211,29 +212,43 @@ export class Partition {
     this.#reader.read(request, done);
   }
 
-  /** Committed offset of a consumer (1) or group (2). */
-  consumerOffset(kind: 1 | 2, id: number): number | undefined {
-    return this.#state.offsets.get(kind, id);
+  /**
+   * Why stored offsets cannot be told: records of this partition are damaged or gone that may have changed
+   * them. Everything that asks for stored offsets throws it.
+   */
+  get offsetsFault(): CodedError | undefined {
+    return this.#state.offsetsFault;
   }
 
+  /** Committed offset of a consumer (1) or group (2). @throws CodedError `offsetsFault` */
+  consumerOffset(kind: 1 | 2, id: number): number | undefined {
+    return this.#offsets().get(kind, id);
+  }
+
+  /** How many consumers or groups have a committed offset. @throws CodedError `offsetsFault` */
   consumerOffsetCount(kind: 1 | 2): number {
-    return this.#state.offsets.count(kind);
+    return this.#offsets().count(kind);
   }
 
   /**
    * True when an offset of this key may be stored: it is there already, or there is room also after what is
    * queued.
+   * @throws CodedError `offsetsFault`
    */
   mayStoreConsumerOffset(kind: 1 | 2, id: number): boolean {
-    const { offsets, uncommitted } = this.#state;
+    const offsets = this.#offsets();
+    const { uncommitted } = this.#state;
     if (offsets.get(kind, id) !== undefined) return true;
     const queued = uncommitted.filter((entry) => entry.small?.operation.kind === "store-offset").length;
     return offsets.count(kind) + queued < this.#options.consumerOffsetsMax;
   }
 
-  /** Smallest stored offset of all consumers and groups: retention stops there. */
+  /**
+   * Smallest stored offset of all consumers and groups: retention stops there.
+   * @throws CodedError `offsetsFault`
+   */
   lowestConsumerOffset(): number | undefined {
-    return this.#state.offsets.lowest();
+    return this.#offsets().lowest();
   }
 
   /** Sealed segments, oldest first. */
@@ -291,6 +306,12 @@ export class Partition {
     state.uncommitted = state.uncommitted.filter((entry) => entry.header.op <= state.journaled.op);
     for (const tail of this.#tails.values()) this.#options.tailCache.drop(tail);
     this.#tails.clear();
+  }
+
+  #offsets(): ConsumerOffsets {
+    const { offsets, offsetsFault } = this.#state;
+    if (offsetsFault !== undefined) throw offsetsFault;
+    return offsets;
   }
 
   #tail(generation: number): Tail {

@@ -2,9 +2,13 @@ import {
   BATCH_HEADER_LENGTH,
   type BlockPool,
   baseOffsetAt,
+  baseTimestampAt,
   batchChecksumAt,
   batchLengthAt,
   type ChecksumKernel,
+  FRAME_HEADER_LENGTH,
+  frameLengthAt,
+  isWireError,
   type Lease,
   messageCountAt,
   partitionIdAt,
@@ -12,7 +16,14 @@ import {
 import type { DiskFile } from "@millrace/platform";
 import type { BatchPlace } from "../op-record/record.ts";
 import { readAt } from "../segment/file-calls.ts";
+import type { ByteRange } from "./lost-bytes.ts";
 import { allocateWaiting } from "./pool-wait.ts";
+
+/** A batch that verifies, found without a record that names it. */
+export interface WindowBatch extends Omit<BatchPlace, "checksum"> {
+  /** Micros. */
+  readonly timestamp: number;
+}
 
 /**
  * A window into a `.log` in the kernel's memory, moved forward as batches are checked.
@@ -68,7 +79,7 @@ export class LogWindow {
    * The unharmed batch of this partition that starts at `position`, whatever its offset; nothing when none
    * does.
    */
-  async batchAt(position: number, lengthMax: number): Promise<Omit<BatchPlace, "checksum"> | undefined> {
+  async batchAt(position: number, lengthMax: number): Promise<WindowBatch | undefined> {
     const header = await this.#load(position, BATCH_HEADER_LENGTH);
     if (header < 0) return undefined;
     const { view } = this.#kernel.memory;
@@ -77,7 +88,24 @@ export class LogWindow {
     const at = await this.#load(position, length);
     if (at < 0 || this.#kernel.verifyBatch(at, length) !== undefined) return undefined;
     if (partitionIdAt(view, at) !== this.#partitionId) return undefined;
-    return { position, length, baseOffset: baseOffsetAt(view, at), count: messageCountAt(view, at) };
+    const [baseOffset, count] = [baseOffsetAt(view, at), messageCountAt(view, at)];
+    return { position, length, baseOffset, count, timestamp: baseTimestampAt(view, at) };
+  }
+
+  /**
+   * Where the first wrong bytes lie of a batch that does not hold: its header or one of its frames. Nothing
+   * when the file ends before the batch does.
+   */
+  async wrongBytes(place: BatchPlace): Promise<ByteRange | undefined> {
+    const at = await this.#load(place.position, place.length);
+    if (at < 0) return undefined;
+    const fault = this.#kernel.verifyBatch(at, place.length);
+    if (fault === undefined || fault.index < 0) {
+      return { from: place.position, to: place.position + BATCH_HEADER_LENGTH };
+    }
+    const { buffer } = this.#kernel.memory.view;
+    const length = lengthOfFrame(new DataView(buffer, at, place.length), fault.position);
+    return { from: place.position + fault.position, to: place.position + fault.position + length };
   }
 
   release(): void {
@@ -109,5 +137,15 @@ export class LogWindow {
     this.#length = 0;
     this.#length = await readAt(this.#file, this.#lease.bytes, position);
     this.#from = position;
+  }
+}
+
+/** Length a frame claims; that of its header when the claim cannot be true. */
+function lengthOfFrame(batch: DataView, position: number): number {
+  try {
+    return frameLengthAt(batch, position);
+  } catch (error) {
+    if (!isWireError(error)) throw error;
+    return FRAME_HEADER_LENGTH;
   }
 }

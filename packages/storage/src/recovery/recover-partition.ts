@@ -1,16 +1,15 @@
 import { ErrorCode, isCodedError } from "@millrace/errors";
 import type { DiskFile } from "@millrace/platform";
-import { SparseIndex } from "../index-file/sparse-index.ts";
 import { fenced } from "../partition/fence.ts";
 import { emptySegment, type Segment } from "../segment/segment.ts";
 import { closeSegmentFiles } from "../segment/segment-files.ts";
-import { recoverActive, type TailFinding } from "./active-segment.ts";
-import { adoptCheckpoint, noteJournaledEnd } from "./adopt-checkpoint.ts";
+import type { ActiveFinding } from "./active-segment.ts";
+import { adoptCheckpoint } from "./adopt-checkpoint.ts";
 import { recoverClosed } from "./closed-partition.ts";
-import { damaged } from "./damage.ts";
 import { type Base, findBase } from "./find-base.ts";
 import { judgeNewer } from "./newer-segments.ts";
 import type { RecoverySource } from "./recovery-source.ts";
+import { replaySegment, type SegmentSourceFiles } from "./replay-segment.ts";
 import { type FoundSegment, scanDirectory } from "./scan-directory.ts";
 import { checkSealed } from "./sealed-segments.ts";
 import { setTailAside } from "./torn-tail.ts";
@@ -105,9 +104,11 @@ async function recoverActiveOf(source: RecoverySource, base: Base): Promise<Reco
         frontier: state.journaled.nextOffset,
       };
     }
-    const { segment, finding } = await replay(source, base, files);
+    const { segment, finding } = await replayBase(source, base, files);
     const mayCut = state.fault === undefined && options.role === "exclusive";
-    const isTorn = mayCut && (await orFault(source, () => setTailAside(source, base, segment, files)));
+    const isTorn =
+      mayCut &&
+      (await orFault(source, () => setTailAside(source, { found: base.segment, segment, files, finding })));
     const torn = isTorn === true ? segment : undefined;
     return { isNew: false, isClosed: false, lacksLog: false, torn, frontier: finding.frontier };
   } finally {
@@ -118,12 +119,7 @@ async function recoverActiveOf(source: RecoverySource, base: Base): Promise<Reco
 /** The `.log` is gone. Harmless when no batch was ever written to it; the writer makes it anew. */
 async function recoverWithoutLog(source: RecoverySource, base: Base, ops: DiskFile): Promise<Recovery> {
   const { state } = source;
-  const { segment } = await replay(source, base, { ops, log: undefined });
-  if (!segment.isEmpty) {
-    const path = state.filePath(base.segment, "log");
-    segment.damage = damaged(`The file ${path} is missing.`, { path, firstOffset: segment.firstOffset });
-    state.fault ??= segment.damage;
-  }
+  await replayBase(source, base, { ops, log: undefined });
   return {
     isNew: false,
     isClosed: false,
@@ -133,33 +129,13 @@ async function recoverWithoutLog(source: RecoverySource, base: Base, ops: DiskFi
   };
 }
 
-async function replay(
+async function replayBase(
   source: RecoverySource,
   base: Base,
-  files: { readonly ops: DiskFile; readonly log: DiskFile | undefined },
-): Promise<{ readonly segment: Segment; readonly finding: TailFinding }> {
-  const { options, state, commits } = source;
+  files: SegmentSourceFiles,
+): Promise<{ readonly segment: Segment; readonly finding: ActiveFinding }> {
+  const { state } = source;
   adoptCheckpoint(state, base.checkpoint);
   const segment = state.active ?? emptySegment(base.segment);
-  segment.index = new SparseIndex();
-  const { kernel, pool } = options;
-  const opsLength = base.segment.opsLength ?? 0;
-  const logLength = base.segment.logLength ?? 0;
-  const finding = await recoverActive({ state, commits, segment, files, opsLength, logLength, kernel, pool });
-  if (finding.damage !== undefined) takeDamage(source, segment, finding);
-  return { segment, finding };
-}
-
-/** Good things follow a bad one: what was seen stays numbered, nothing is written any more. */
-function takeDamage(source: RecoverySource, segment: Segment, finding: TailFinding): void {
-  const { state } = source;
-  if (finding.damage === undefined) return;
-  const { file: path, position } = finding.damage;
-  state.fault = damaged(`Bytes in the middle of ${path} are damaged (position ${position}).`, {
-    path,
-    position,
-  });
-  segment.endOffset = Math.max(segment.endOffset, finding.frontier);
-  state.journaled.nextOffset = Math.max(state.journaled.nextOffset, finding.frontier);
-  noteJournaledEnd(state, state.journaled.nextOffset);
+  return { segment, finding: await replaySegment(source, segment, { found: base.segment, files, from: 0 }) };
 }

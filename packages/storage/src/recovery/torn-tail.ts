@@ -1,22 +1,31 @@
 import { datasync } from "../segment/file-calls.ts";
 import type { Segment } from "../segment/segment.ts";
 import { closeSegmentFiles, openSegmentFiles, type SegmentFiles } from "../segment/segment-files.ts";
-import type { Base } from "./find-base.ts";
 import { setAside } from "./quarantine.ts";
 import type { RecoverySource } from "./recovery-source.ts";
+import type { FoundSegment } from "./scan-directory.ts";
+import type { TailFinding } from "./tail-search.ts";
+
+/** The end of a segment that was found to be torn. */
+export interface TornTail {
+  readonly found: FoundSegment;
+  readonly segment: Segment;
+  readonly files: SegmentFiles;
+  readonly finding: TailFinding;
+}
 
 /** Copies what lies behind the last good op of both files into quarantine; false when nothing does. */
-export async function setTailAside(
-  source: RecoverySource,
-  base: Base,
-  segment: Segment,
-  files: SegmentFiles,
-): Promise<boolean> {
+export async function setTailAside(source: RecoverySource, tail: TornTail): Promise<boolean> {
   const { options } = source;
+  const { segment, files, found } = tail;
   const ranges = [
-    { file: files.ops, from: segment.opsLength, end: base.segment.opsLength ?? 0 },
-    { file: files.log, from: segment.logLength, end: base.segment.logLength ?? 0 },
+    { file: files.ops, from: segment.opsLength, end: found.opsLength ?? 0 },
+    { file: files.log, from: segment.logLength, end: found.logLength ?? 0 },
   ];
+  if (tail.finding.wasWritten) {
+    const facts = { path: files.log.path, position: segment.logLength };
+    options.log.error("Operations that had been written are gone from the end of a file.", facts);
+  }
   for (const range of ranges) {
     const kept = await setAside(options.disk, range);
     if (kept === undefined) continue;

@@ -1,0 +1,61 @@
+import type { DiskFile } from "@millrace/platform";
+import { SparseIndex } from "../index-file/sparse-index.ts";
+import type { Segment } from "../segment/segment.ts";
+import { type ActiveFinding, recoverActive } from "./active-segment.ts";
+import { noteJournaledEnd } from "./adopt-checkpoint.ts";
+import { damaged } from "./damage.ts";
+import type { RecoverySource } from "./recovery-source.ts";
+import type { FoundSegment } from "./scan-directory.ts";
+
+/** The files of a segment to replay; the `.log` may be gone. */
+export interface SegmentSourceFiles {
+  readonly ops: DiskFile;
+  readonly log: DiskFile | undefined;
+}
+
+/**
+ * Replays the ops of the last segment into the state, which stands before them, from `from` in its `.ops` on.
+ * Damage is in the state's and the segment's faults afterwards.
+ */
+export async function replaySegment(
+  source: RecoverySource,
+  segment: Segment,
+  place: { readonly found: FoundSegment; readonly files: SegmentSourceFiles; readonly from: number },
+): Promise<ActiveFinding> {
+  const { options, state, commits } = source;
+  const { files, from, found } = place;
+  segment.index = new SparseIndex();
+  const finding = await recoverActive({
+    ...{ state, commits, segment, files, from },
+    opsLength: found.opsLength ?? 0,
+    logLength: found.logLength ?? 0,
+    isPersisted: options.durability === "persisted",
+    kernel: options.kernel,
+    pool: options.pool,
+  });
+  if (finding.damage !== undefined) takeDamage(source, segment, finding);
+  if (files.log === undefined && !segment.isEmpty) markLogMissing(source, segment);
+  return finding;
+}
+
+/** Good things follow a bad one: what was seen stays numbered, nothing is written any more. */
+function takeDamage(source: RecoverySource, segment: Segment, finding: ActiveFinding): void {
+  const { state } = source;
+  if (finding.damage === undefined) return;
+  const { file: path, position } = finding.damage;
+  const error = damaged(`Bytes in the middle of ${path} are damaged (position ${position}).`, {
+    path,
+    position,
+  });
+  state.fault ??= error;
+  if (finding.offsetsUnknown) state.offsetsFault ??= error;
+  segment.endOffset = Math.max(segment.endOffset, finding.frontier);
+  state.journaled.nextOffset = Math.max(state.journaled.nextOffset, finding.frontier);
+  noteJournaledEnd(state, state.journaled.nextOffset);
+}
+
+function markLogMissing({ state }: RecoverySource, segment: Segment): void {
+  const path = state.filePath(segment, "log");
+  segment.damage = damaged(`The file ${path} is missing.`, { path, firstOffset: segment.firstOffset });
+  state.fault ??= segment.damage;
+}
