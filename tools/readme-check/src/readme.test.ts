@@ -9,7 +9,8 @@ import { codeBlocks } from "./code-blocks.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "millrace-readme-"));
-const readme = codeBlocks(readFileSync(join(root, "README.md"), "utf8"));
+const blocksOf = (path: string) => codeBlocks(readFileSync(join(root, path), "utf8"));
+const readme = blocksOf("README.md");
 let server: ChildProcess;
 let address = "";
 
@@ -55,17 +56,31 @@ test("the README's shell commands work in the order they stand", () => {
   assert.match(run.stdout, /"order":1200/);
 });
 
-test("the README's program runs as it stands and says what it stored and read", () => {
-  const block = readme.find(({ language }) => language === "ts");
-  assert.ok(block !== undefined, "the README has a program");
+/** What a program prints, run as it stands beside the packages it imports. */
+function outputOf(code: string): string {
   const file = join(root, "tools", "readme-check", "readme-program.gen.mjs");
-  writeFileSync(file, readdressed(block.code));
+  writeFileSync(file, readdressed(code));
   try {
     const run = spawnSync(process.execPath, [file], { encoding: "utf8", timeout: 30_000 });
     assert.equal(run.status, 0, run.stderr);
-    assert.match(run.stdout, /stored at offset 0/);
-    assert.match(run.stdout, /hello, log/);
+    return run.stdout;
   } finally {
     rmSync(file, { force: true });
   }
+}
+
+test("the README's program runs as it stands and says what it stored and read", () => {
+  const block = readme.find(({ language }) => language === "ts");
+  assert.ok(block !== undefined, "the README has a program");
+  const output = outputOf(block.code);
+  assert.match(output, /stored at offset 0/);
+  assert.match(output, /hello, log/);
+});
+
+test("the client's quick start runs as it stands", () => {
+  const block = blocksOf("packages/client/README.md").find(({ language }) => language === "js");
+  assert.ok(block !== undefined, "the client's README has a program");
+  const output = outputOf(block.code);
+  assert.match(output, /written to partition \d+ at offset \d+/);
+  assert.match(output, /item: 'tea', price: 3|"order":1001|order: 1001/);
 });
