@@ -10,6 +10,8 @@ import { median } from "./process-usage.ts";
 const MIB = 1 << 20;
 const PAYLOAD_LENGTH = 256;
 const IN_FLIGHT = 8;
+/** One run takes a tenth of a second and differs from the next by more than what is measured. */
+const RUNS_PER_ROUND = 3;
 
 /** What the op records beside the log cost: wall and CPU time with them, divided by the same without them. */
 export interface OpsCost {
@@ -136,16 +138,18 @@ async function compareOps(
 ): Promise<OpsCost> {
   const folder = await mkdtemp(join(process.env["MILLRACE_BENCH_DIR"] ?? tmpdir(), "millrace-ops-"));
   const { disk } = createNodePlatform({ dataPath: folder });
-  const [walls, cpus]: [number[], number[]] = [[], []];
-  for (let round = -1; round < rounds; round++) {
+  const [bares, wholes]: [Spent[], Spent[]] = [[], []];
+  for (let round = -1; round < rounds * RUNS_PER_ROUND; round++) {
     const bare = await run(withoutOps(disk), `bare-${round}`, count, total, persisted);
     const whole = await run(disk, `whole-${round}`, count, total, persisted);
-    if (round >= 0) walls.push(whole.wall / bare.wall);
-    if (round >= 0) cpus.push(whole.cpu / bare.cpu);
+    if (round >= 0) bares.push(bare);
+    if (round >= 0) wholes.push(whole);
     await Promise.all([`bare-${round}`, `whole-${round}`].map((path) => disk.removeDirectory(path)));
   }
   await rm(folder, { recursive: true, force: true });
-  return { name, wallFactor: median(walls), cpuFactor: median(cpus) };
+  const factor = (part: keyof Spent) =>
+    median(wholes.map((one) => one[part])) / median(bares.map((one) => one[part]));
+  return { name, wallFactor: factor("wall"), cpuFactor: factor("cpu") };
 }
 
 /** Appends the same batches to the storage engine with and without op records, in turns. */
