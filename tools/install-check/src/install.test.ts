@@ -64,7 +64,7 @@ test("our own packages bring no test, no source map and a license", () => {
     const path = join(app, "node_modules", manifest.name);
     const files = runOnce("find", [path, "-type", "f"], app).split("\n");
     assert.deepEqual(
-      files.filter((file) => /\.test\.|\.tsbuildinfo$|testdata/.test(file)),
+      files.filter((file) => /\.test\.|\.tsbuildinfo$|\.map$|testdata/.test(file)),
       [],
       manifest.name,
     );
