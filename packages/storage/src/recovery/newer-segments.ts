@@ -1,7 +1,9 @@
+import { SparseIndex } from "../index-file/sparse-index.ts";
 import type { PartitionState } from "../partition/partition-state.ts";
 import { Segment } from "../segment/segment.ts";
 import { segmentFileName } from "../segment/segment-name.ts";
 import { noteJournaledEnd } from "./adopt-checkpoint.ts";
+import { continueInto } from "./continued-segment.ts";
 import { damaged } from "./damage.ts";
 import { LogWindow } from "./log-window.ts";
 import { setAside } from "./quarantine.ts";
@@ -12,23 +14,34 @@ import type { FoundSegment } from "./scan-directory.ts";
 /**
  * Judges a segment behind the state's end whose `.ops` does not begin with a good record.
  *
- * Ops or batches of ours in it mean that more was written than can be read: a fault, and its offsets answer
- * `PartitionDamaged`. Otherwise it is what a crash left of a roll (kept aside when it holds bytes; its name
- * is used again), or a stray that is ignored.
+ * When its ops continue the state, only that record is lost. Otherwise ops or batches of ours in it mean that
+ * more was written than can be told: a fault, also for the stored offsets; its batches that verify are served
+ * and what lies behind them answers `PartitionDamaged`. Without any it is what a crash left of a roll (kept
+ * aside when it holds bytes; its name is used again), or a stray that is ignored.
+ *
+ * @param hasState  false when no segment at all begins with a good record: then only the name of a partition's
+ *                  very first segment can be that of a new one
  */
-export async function judgeNewer(source: RecoverySource, segment: FoundSegment): Promise<void> {
+export async function judgeNewer(
+  source: RecoverySource,
+  segment: FoundSegment,
+  hasState: boolean,
+): Promise<void> {
   const { state, options } = source;
+  if (await continueInto(source, segment)) return;
   const isExpected =
     segment.firstOffset === state.journaled.nextOffset && segment.generation === state.journaled.generation;
-  const end = await endOfEvidence(source, segment, isExpected);
-  if (end !== undefined) return markUnreadable(state, segment, end);
+  const batches = await wholeBatches(source, segment);
+  const end = endOfEvidence(segment, batches, await endOfRecords(source, segment), isExpected);
+  if (end !== undefined) return markUnproven(state, segment, batches, end);
+  if (!hasState && !isExpected) return markUnproven(state, segment, batches, segment.firstOffset + 1);
   const path = state.filePath(segment, "log");
   if (!isExpected) return options.log.warn("A segment that continues nothing is ignored.", { path });
   if (options.role === "exclusive") await keepAside(source, segment);
 }
 
-/** Lists the segment as one nobody can read, up to `end`, and takes no more writes. */
-function markUnreadable(state: PartitionState, name: FoundSegment, end: number): void {
+/** Lists the segment, up to `end`, with the batches that verify, and takes no more writes. */
+function markUnproven(state: PartitionState, name: FoundSegment, batches: WholeBatches, end: number): void {
   const { generation, firstOffset } = name;
   const path = state.filePath(name, "ops");
   const error = damaged(`The first record of ${path} is damaged or missing.`, {
@@ -36,34 +49,37 @@ function markUnreadable(state: PartitionState, name: FoundSegment, end: number):
     position: 0,
     firstOffset,
   });
-  const row = {
+  const { logLength } = batches;
+  const lastTimestamp = Math.max(state.journaled.timestamp, batches.lastTimestamp);
+  const segment = new Segment(generation, {
     firstOffset,
     endOffset: end,
-    logLength: 0,
+    logLength,
     opsLength: 0,
-    lastTimestamp: state.journaled.timestamp,
-  };
-  const segment = new Segment(generation, row);
-  segment.damage = error;
+    lastTimestamp,
+  });
+  segment.index = batches.index;
+  if (logLength === 0) segment.damage = error;
   state.segments.push(segment);
   state.visibleGeneration = Math.max(state.visibleGeneration, generation);
+  state.journaled.generation = Math.max(state.journaled.generation, generation);
   state.journaled.nextOffset = Math.max(state.journaled.nextOffset, end);
   state.fault ??= error;
+  state.offsetsFault ??= error;
   noteJournaledEnd(state, state.journaled.nextOffset);
 }
 
 /** First offset behind everything of ours the segment shows; nothing when it shows nothing. */
-async function endOfEvidence(
-  source: RecoverySource,
+function endOfEvidence(
   segment: FoundSegment,
+  batches: WholeBatches,
+  records: number | undefined,
   isExpected: boolean,
-): Promise<number | undefined> {
-  const records = await endOfRecords(source, segment);
-  const batches = await endOfBatches(source, segment);
-  if (records === undefined && batches === undefined) {
-    return isExpected && (segment.logLength ?? 0) > 0 ? segment.firstOffset + 1 : undefined;
-  }
-  return Math.max(records ?? 0, batches ?? 0, segment.firstOffset + 1);
+): number | undefined {
+  const logLength = segment.logLength ?? 0;
+  const behind = batches.endOffset + (logLength > batches.logLength ? 1 : 0);
+  if (records !== undefined) return Math.max(records, behind, segment.firstOffset + 1);
+  return batches.logLength > 0 || (isExpected && logLength > 0) ? behind : undefined;
 }
 
 async function endOfRecords(source: RecoverySource, segment: FoundSegment): Promise<number | undefined> {
@@ -91,21 +107,32 @@ async function endOfRecords(source: RecoverySource, segment: FoundSegment): Prom
   return behind;
 }
 
-async function endOfBatches(source: RecoverySource, segment: FoundSegment): Promise<number | undefined> {
+/** The batches at the beginning of a `.log` that verify and follow each other. */
+interface WholeBatches {
+  readonly index: SparseIndex;
+  /** Behind the last of them: offset and place; the segment's first offset and 0 when there is none. */
+  endOffset: number;
+  logLength: number;
+  lastTimestamp: number;
+}
+
+async function wholeBatches(source: RecoverySource, segment: FoundSegment): Promise<WholeBatches> {
   const { options, state } = source;
-  const logLength = segment.logLength ?? 0;
-  if (logLength === 0) return undefined;
+  const whole = { index: new SparseIndex(), endOffset: segment.firstOffset, logLength: 0, lastTimestamp: 0 };
+  const fileLength = segment.logLength ?? 0;
+  if (fileLength === 0) return whole;
   const file = await options.disk.openFile(state.filePath(segment, "log"), "read");
   const window = new LogWindow(file, options, state.identity.partitionId);
   try {
-    let next = segment.firstOffset;
-    for (let position = 0; position < logLength; ) {
-      const batch = await window.batchAt(position, logLength - position);
-      if (batch === undefined || batch.baseOffset !== next) break;
-      next += batch.count;
-      position += batch.length;
+    while (whole.logLength < fileLength) {
+      const batch = await window.batchAt(whole.logLength, fileLength - whole.logLength);
+      if (batch === undefined || batch.baseOffset !== whole.endOffset) break;
+      whole.index.note(batch.baseOffset, batch.timestamp, batch.position);
+      whole.endOffset += batch.count;
+      whole.logLength += batch.length;
+      whole.lastTimestamp = batch.timestamp;
     }
-    return next > segment.firstOffset ? next : undefined;
+    return whole;
   } finally {
     window.release();
     await file.close();

@@ -38,7 +38,12 @@ export async function recoverPartition(source: RecoverySource): Promise<Recovery
   const found = await scanDirectory(disk, path, log);
   const { base, leftovers } = await findBase({ disk, path, kernel, log }, state.identity, found);
   const recovery = base === undefined ? nothingWritten() : await recoverFrom(source, base, found);
-  for (const leftover of leftovers.toReversed()) await orFault(source, () => judgeNewer(source, leftover));
+  for (const leftover of leftovers.toReversed()) {
+    await orFault(source, () => judgeNewer(source, leftover, base !== undefined));
+  }
+  if (state.fault !== undefined) {
+    log.error("The partition is damaged and takes no writes.", { path: state.path, error: state.fault });
+  }
   return { ...recovery, isNew: recovery.isNew && state.fault === undefined };
 }
 
@@ -69,16 +74,10 @@ async function recoverFrom(
   base: Base,
   found: readonly FoundSegment[],
 ): Promise<Recovery> {
-  const { state, commits } = source;
+  const { commits } = source;
   const recovery = await recoverActiveOf(source, base);
   const obsolete = await checkSealed(source, base, found);
   commits.removeOnceCommitted(base.checkpoint.op, obsolete);
-  if (state.fault !== undefined) {
-    state.log.error("The partition is damaged and takes no writes.", {
-      path: state.path,
-      error: state.fault,
-    });
-  }
   return recovery;
 }
 

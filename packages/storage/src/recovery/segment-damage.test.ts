@@ -263,41 +263,6 @@ describe("the active segment (A-04)", () => {
     }
   });
 
-  it("answers damage when its op records are gone or empty, and still serves the sealed ones", async () => {
-    for (const clean of [true, false]) {
-      for (const change of ["gone", "empty"]) {
-        const { bench, all, starts } = await written({ clean });
-        const start = starts.at(-1) ?? 0;
-        const file = name(start, "ops");
-        if (change === "gone") await bench.disk.removeFile(`${PATH}/${file}`);
-        else await bench.setFile(file, new Uint8Array());
-        await bench.open();
-        assert.ok(isDamage(bench.partition.fault));
-        assert.deepEqual(await readEach(bench, all), range(start, COUNT));
-        await bench.close();
-      }
-    }
-  });
-
-  it("that is the only one answers damage, never emptiness, when its op records are gone", async () => {
-    for (const change of ["gone", "empty", "first record"]) {
-      const bench = await Bench.open();
-      for (let at = 0; at < 10; at += 1) await bench.append([`m${at}`]);
-      bench.disk = bench.disk.kill();
-      await bench.abandon();
-      const file = `${PATH}/${name(0, "ops")}`;
-      if (change === "gone") await bench.disk.removeFile(file);
-      else if (change === "empty") await bench.setFile(name(0, "ops"), new Uint8Array());
-      else bench.disk.flipBit(file, 8 * 130);
-      await bench.open();
-      assert.ok(isDamage(bench.partition.fault), change);
-      await assert.rejects(bench.read(0), isDamage);
-      await assert.rejects(bench.read(9), isDamage);
-      await assert.rejects(bench.append(["no"]), isDamage);
-      await bench.close();
-    }
-  });
-
   it("starts empty again behind its old offsets when its log was emptied", async () => {
     const { bench, all, starts } = await written();
     const start = starts.at(-1) ?? 0;

@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { ErrorCode, isCodedError } from "@millrace/errors";
+import { Bench, name, PATH, type Seen } from "../partition/partition-fixture.test.ts";
+
+type Change = "gone" | "empty" | "first record";
+
+/** Thirty messages, the offset of every fifth stored; `start` is the active segment's. Ended by a kill. */
+async function written(segmentLengthMax: number) {
+  const bench = await Bench.open({ tailLengthMax: 0, segmentLengthMax });
+  const all: Seen[] = [];
+  for (let offset = 0; offset < 30; offset += 1) {
+    all.push({ offset, text: `message ${offset}`.padEnd(200, "-") });
+    await bench.append([all[offset]?.text ?? ""]);
+    if (offset % 5 === 0) await bench.storeOffset(1, offset % 10, offset);
+  }
+  const start = (bench.partition.sealedSegments().at(-1)?.lastOffset ?? -1) + 1;
+  return { bench, all, start };
+}
+
+async function stop(bench: Bench, clean: boolean): Promise<void> {
+  if (clean) return bench.close();
+  bench.disk = bench.disk.kill();
+  await bench.abandon();
+}
+
+async function change(bench: Bench, start: number, how: Change): Promise<void> {
+  const file = name(start, "ops");
+  if (how === "gone") await bench.disk.removeFile(`${PATH}/${file}`);
+  else if (how === "empty") await bench.setFile(file, new Uint8Array());
+  else bench.disk.flipBit(`${PATH}/${file}`, 8 * 130);
+}
+
+function isDamage(error: unknown): boolean {
+  return isCodedError(error, ErrorCode.PartitionDamaged) && typeof error.details["path"] === "string";
+}
+
+async function assertFenced(bench: Bench): Promise<void> {
+  assert.ok(isDamage(bench.partition.fault));
+  await assert.rejects(bench.append(["no"]), isDamage);
+  await assert.rejects(bench.storeOffset(1, 1, 1), isDamage);
+  const told = bench.lines.filter(({ message }) => message.includes("takes no writes"));
+  assert.equal(told.length, 1, "the damage is told once");
+}
+
+function assertOffsetsUnknown(bench: Bench): void {
+  assert.ok(isDamage(bench.partition.offsetsFault));
+  assert.throws(() => bench.partition.consumerOffset(1, 0), isDamage);
+  assert.throws(() => bench.partition.consumerOffset(1, 99), isDamage);
+}
+
+describe("op records of the active segment that are gone", () => {
+  it("leave the offsets unknown and every message readable", async () => {
+    for (const clean of [true, false]) {
+      for (const how of ["gone", "empty"] as const) {
+        for (const segmentLengthMax of [3000, 1_000_000]) {
+          const { bench, all, start } = await written(segmentLengthMax);
+          await stop(bench, clean);
+          await change(bench, start, how);
+          await bench.open();
+          await assertFenced(bench);
+          assertOffsetsUnknown(bench);
+          assert.deepEqual(await bench.readAll(), all);
+          for (const { offset } of all) assert.equal((await bench.read(offset, 1))[0]?.offset, offset);
+          await bench.close();
+        }
+      }
+    }
+  });
+
+  it("leave damage where the log itself does not verify", async () => {
+    const { bench, all, start } = await written(1_000_000);
+    await stop(bench, false);
+    await change(bench, start, "gone");
+    bench.disk.flipBit(`${PATH}/${name(start, "log")}`, 8 * 5000);
+    await bench.open();
+    assertOffsetsUnknown(bench);
+    const good = await bench.read(0);
+    assert.deepEqual(good, all.slice(0, good.length));
+    assert.ok(good.length > 5 && good.length < all.length);
+    await assert.rejects(bench.read(good.length), isDamage);
+    await bench.close();
+  });
+
+  it("are never taken for a new partition when the name says that there was one", async () => {
+    for (const how of ["gone", "empty"] as const) {
+      const { bench, start } = await written(3000);
+      await bench.append(["last of its segment".padEnd(3000, ".")]);
+      await bench.append(["alone"]);
+      const last = (bench.partition.sealedSegments().at(-1)?.lastOffset ?? 0) + 1;
+      assert.ok(last > start);
+      await bench.truncate(last);
+      await stop(bench, false);
+      await change(bench, last, how);
+      await bench.setFile(name(last, "log"), new Uint8Array());
+      for (const file of await bench.fileNames())
+        if (!file.startsWith(String(last).padStart(20, "0"))) await bench.disk.removeFile(`${PATH}/${file}`);
+      await bench.open();
+      await assertFenced(bench);
+      assertOffsetsUnknown(bench);
+      assert.ok(bench.partition.nextOffset > last);
+      await assert.rejects(bench.read(last), isDamage);
+      await bench.close();
+    }
+  });
+});
+
+describe("a first record that is damaged", () => {
+  it("is made up for by the segment before, or by the partition's beginning", async () => {
+    for (const clean of [true, false]) {
+      for (const segmentLengthMax of [3000, 1_000_000]) {
+        const { bench, all, start } = await written(segmentLengthMax);
+        await stop(bench, clean);
+        await change(bench, start, "first record");
+        await bench.open();
+        await assertFenced(bench);
+        assert.equal(bench.partition.offsetsFault, undefined);
+        assert.equal(bench.partition.consumerOffset(1, 0), 20);
+        assert.equal(bench.partition.consumerOffset(1, 5), 25);
+        assert.deepEqual(await bench.readAll(), all);
+        assert.equal(bench.partition.nextOffset, all.length);
+        await bench.close();
+      }
+    }
+  });
+
+  it("of a new generation leaves the offsets unknown: what was before it is removed", async () => {
+    const { bench } = await written(3000);
+    await bench.purge();
+    await bench.append(["first of its generation"]);
+    await bench.storeOffset(1, 4, 0);
+    await stop(bench, false);
+    bench.disk.flipBit(`${PATH}/${name(0, "ops", 1)}`, 8 * 130);
+    await bench.open();
+    await assertFenced(bench);
+    assert.equal(bench.partition.purgeGeneration, 1);
+    assertOffsetsUnknown(bench);
+    assert.deepEqual(await bench.readAll(), [{ offset: 0, text: "first of its generation" }]);
+    await bench.close();
+  });
+
+  it("proves nothing when the first op behind it is damaged too", async () => {
+    const { bench, all, start } = await written(3000);
+    await stop(bench, false);
+    const ops = await bench.fileBytes(name(start, "ops"));
+    const bodyLength = new DataView(ops.buffer, ops.byteOffset).getUint32(112, true);
+    await change(bench, start, "first record");
+    bench.disk.flipBit(`${PATH}/${name(start, "ops")}`, 8 * (128 + bodyLength + 40));
+    await bench.open();
+    await assertFenced(bench);
+    assertOffsetsUnknown(bench);
+    assert.deepEqual(await bench.readAll(), all);
+    await bench.close();
+  });
+});
