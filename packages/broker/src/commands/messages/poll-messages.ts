@@ -73,7 +73,8 @@ function answerNonMember(shard: Shard, request: ClientRequest, asked: PollMessag
 
 function serve(poll: Poll): void {
   const { shard, asked, partition } = poll;
-  const stored = partition.consumerOffset(CONSUMER_KIND, poll.consumerId);
+  const isNext = asked.strategy.kind === "next";
+  const stored = isNext ? partition.consumerOffset(CONSUMER_KIND, poll.consumerId) : undefined;
   const from = pollPosition(asked.strategy, partition, { count: asked.count, stored });
   if (from === undefined || asked.count === 0) {
     answerEmpty(poll);
@@ -88,8 +89,14 @@ function serve(poll: Poll): void {
   });
 }
 
+/** Empty says "no more yet": where damage hides what there is, it is named instead. */
 function answerEmpty(poll: Poll, result?: ReadResult): void {
   result?.release();
+  const { offsetsFault } = poll.partition;
+  if (offsetsFault !== undefined) {
+    refuseWith(poll.shard, poll.request, offsetsFault);
+    return;
+  }
   poll.request.answer([replyHead(poll, 0)], directFields(poll.shard, poll.request.connection));
 }
 

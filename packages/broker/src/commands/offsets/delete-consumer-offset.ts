@@ -8,7 +8,7 @@ import { CONSUMER_KIND, findConsumer, targetAsResource } from "./consumer-target
 /**
  * Forgets the stored offset of an individual consumer.
  *
- * Codes: 20 unknown target, 41, 3021 nothing stored, 5000 group.
+ * Codes: 20 unknown target, 41, 3021 nothing stored, 5000 group, 20002 damage hides what is stored.
  * @see server-semantics section 9
  */
 export const deleteConsumerOffset: Handler = (shard, request, session) => {

@@ -6,7 +6,7 @@ import { CONSUMER_KIND, findConsumer } from "./consumer-target.ts";
 /**
  * Answers the stored offset of an individual consumer and the readable end; empty when nothing is stored.
  *
- * Codes: 1009, 2010, 3007, 41, 5000 group.
+ * Codes: 1009, 2010, 3007, 41, 5000 group, 20002 damage hides what is stored.
  */
 export const getConsumerOffset: Handler = (shard, request, session) => {
   const asked = decodeBody(decodeGetConsumerOffset, request.body);

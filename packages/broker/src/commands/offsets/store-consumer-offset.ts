@@ -19,6 +19,7 @@ export const storeConsumerOffset: Handler = (shard, request, session) => {
   group.afterOpen(() =>
     refusingErrors(shard, request, () => {
       const partition = group.openPartition;
+      if (partition.offsetsFault !== undefined) throw partition.offsetsFault;
       if (asked.offset >= BigInt(partition.committedNextOffset)) {
         throw new CodedError(ErrorCode.InvalidOffset, "The offset lies beyond the last message.");
       }
