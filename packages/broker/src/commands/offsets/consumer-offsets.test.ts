@@ -85,6 +85,24 @@ test("Offsets beyond the end answer 4100, new consumers over the limit 3024, kno
   await server.stop();
 });
 
+test("Of two new consumers that ask for the last place at once one hears 3024, and its offset is not there.", async () => {
+  const { server, client } = await started({ config: { consumerOffsetsMax: 1 } });
+  await client.ok("SendMessages", sendBody(["a", "b"]));
+  const other = await server.login(2n);
+  const consumer = (id: number): Consumer => ({ kind: "consumer", id: toIdentifier(id) });
+  const answers = await Promise.all([
+    client.command("StoreConsumerOffset", store(1n, consumer(1))),
+    other.command("StoreConsumerOffset", store(1n, consumer(2))),
+  ]);
+  assert.deepEqual(
+    answers.map(({ code }) => code),
+    [0, ErrorCode.TooManyConsumerOffsets],
+  );
+  const absent = await client.ok("GetConsumerOffset", encodeGetConsumerOffset(target(consumer(2))));
+  assert.equal(absent.length, 0);
+  await server.stop();
+});
+
 test("Unknown targets answer 20 to writes and their own code to reads; groups answer 5000; other acks 3.", async () => {
   const { server, client } = await started();
   await client.ok("SendMessages", sendBody(["a"]));

@@ -43,7 +43,12 @@ export function checkNoPurge(group: PartitionGroup): void {
   if (group.isPurging) throw new CodedError(ErrorCode.TransientNotAccepted, "The partition is being purged.");
 }
 
-/** Submits the store of an individual consumer's offset. */
+/**
+ * Submits the store of an individual consumer's offset.
+ *
+ * Fails with 3024 when other new consumers, on their way at the same time, took the room that was there when
+ * it was asked for: then nothing was stored.
+ */
 export function submitStoreOffset(
   store: OffsetStore,
   offset: number,
@@ -55,7 +60,12 @@ export function submitStoreOffset(
     request: store.request.number,
     user: store.session.user,
     body: new ByteWriter(STORE_LENGTH).u8(CONSUMER_KIND).u32(store.consumerId).u64(offset).finish(),
-    ...outcome,
+    committed(result) {
+      const isStored = store.partition.consumerOffset(CONSUMER_KIND, store.consumerId) !== undefined;
+      if (isStored) outcome.committed(result);
+      else outcome.failed(ErrorCode.TooManyConsumerOffsets);
+    },
+    failed: (code) => outcome.failed(code),
   });
 }
 
