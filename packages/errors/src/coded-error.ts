@@ -15,8 +15,8 @@ export interface CodedErrorOptions {
  * The world is wrong: bad bytes, a full disk, an unknown topic.
  *
  * Carries a number of the error table, a sentence that says what was wrong and what to do, and details (ids
- * and
- * limits only). It is known by a symbol, so two copies of this package in one process understand each other.
+ * and limits only). It is known by a symbol, so two copies of this package in one process understand each
+ * other.
  */
 export class CodedError extends Error {
   readonly [CODED_ERROR] = true;

@@ -21,10 +21,9 @@ export interface Connection {
    */
   onReadEnd: () => void;
   /**
-   * Queues parts for one vectored write; they are lent until `onWritten`, which is called exactly once, with
-   * an
-   * error when the connection closed first. Parts of several calls in one event may leave in one system call.
-   * False means: wait for `onDrain` before the next.
+   * Queues parts for one vectored write; they are lent until `onWritten`, which is called exactly once,
+   * with an error when the connection closed first. Parts of several calls in one event may leave in one
+   * system call. False means: wait for `onDrain` before the next.
    */
   send(parts: readonly Uint8Array[], onWritten?: (error?: CodedError) => void): boolean;
   onDrain: () => void;

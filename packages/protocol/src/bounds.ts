@@ -1,9 +1,8 @@
 /**
  * The bounds of specification sections 9.4 and 13, in one place.
  *
- * Lengths are bytes of UTF-8 or raw bytes. "Client" bounds are checked before sending and by no server; they
- * are
- * what keeps every message of one client readable by all others.
+ * Lengths are bytes of UTF-8 or raw bytes. "Client" bounds are checked before sending and by no server;
+ * they are what keeps every message of one client readable by all others.
  */
 
 /**

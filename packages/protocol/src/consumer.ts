@@ -39,9 +39,8 @@ export function readConsumer(reader: ByteReader): Consumer {
 /**
  * The u32 under which a consumer's offsets are stored: its id, or XXH32 (seed 0) of its name.
  *
- * Names can therefore collide with each other and with numbers; the reference has the same space. Groups are
- * not
- * keyed so: the catalog gives them their id.
+ * Names can therefore collide with each other and with numbers; the reference has the same space. Groups
+ * are not keyed so: the catalog gives them their id.
  *
  * @param xxh32  the hash, as `loadKeyHash()` of framing resolves it
  */

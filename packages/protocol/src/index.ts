@@ -14,10 +14,8 @@
  * ```
  *
  * `encodeX` and `decodeX` are the body of request X, `encodeXReply` and `decodeXReply` the payload of its
- * reply.
- * Decoders borrow: byte fields of what they return are views. They throw `WireError`, which `decodeBody`
- * turns
- * into the error a peer is answered with.
+ * reply. Decoders borrow: byte fields of what they return are views. They throw `WireError`, which
+ * `decodeBody` turns into the error a peer is answered with.
  *
  * @packageDocumentation
  */

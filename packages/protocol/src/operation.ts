@@ -13,8 +13,7 @@ export function operationByByte(byte: number): OperationRow | undefined {
  * True when the body of a reply starts with a result section.
  *
  * Decided by the byte in the reply, which may differ from the one that was asked for. A Register reply
- * without a
- * body has none, and unknown bytes answer false: a client treats such a reply as error 3.
+ * without a body has none, and unknown bytes answer false: a client treats such a reply as error 3.
  */
 export function hasResultSection(replyOperation: number): boolean {
   return BY_BYTE[replyOperation]?.resultSection ?? false;

@@ -1,9 +1,8 @@
 import type { ByteReader, ByteWriter } from "@millrace/framing";
 
 /**
- * A partition as replies show it. `createdAt` is micros. `currentOffset` is the highest readable offset and 0
- * when
- * the partition is empty, so look at `messagesCount` too.
+ * A partition as replies show it. `createdAt` is micros. `currentOffset` is the highest readable offset and
+ * 0 when the partition is empty, so look at `messagesCount` too.
  */
 export interface PartitionRecord {
   readonly id: number;

@@ -19,8 +19,7 @@ export function encodeLoginRegister(body: LoginRegister): Uint8Array {
  * The counterpart of `encodeLoginRegister`; throws WireError.
  *
  * Both login bodies share operation Register and tell nobody which they are: a server tries this one first,
- * then
- * `decodeLoginRegisterWithPat`.
+ * then `decodeLoginRegisterWithPat`.
  */
 export function decodeLoginRegister(bytes: Uint8Array): LoginRegister {
   return decodeWith(readLoginRegister, bytes);

@@ -3,8 +3,7 @@ import { decodeWith, encodeWith } from "../body-codec.ts";
 
 /**
  * What both logins are answered with. `session` is the log position of the registration, above 0: it goes
- * into
- * every later request header.
+ * into every later request header.
  */
 export interface LoginReply {
   readonly userId: number;

@@ -14,8 +14,7 @@ export function writeVersionPrefix(writer: ByteWriter, prefix: VersionPrefix): v
 
 /**
  * The counterpart of `writeVersionPrefix`. A server reads it alone first, for the version gate comes before
- * the
- * credentials; what follows is not looked at.
+ * the credentials; what follows is not looked at.
  */
 export function readVersionPrefix(reader: ByteReader): VersionPrefix {
   return { protocolVersion: reader.u32(), sdkName: reader.name(), sdkVersion: reader.name() };

@@ -10,8 +10,7 @@ export type TransportName = keyof typeof TransportCode;
 
 /**
  * A connection as replies show it. `clientId` is a number the server gives to each connection, not the
- * 128-bit
- * client id of the headers.
+ * 128-bit client id of the headers.
  */
 export interface ClientRecord {
   readonly clientId: number;

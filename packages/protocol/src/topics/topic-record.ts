@@ -15,10 +15,8 @@ export const U64_MAX: bigint = 0xffff_ffff_ffff_ffffn;
  * A topic as replies show it.
  *
  * `createdAt` and `messageExpiry` are micros; expiry and size limit come from clients, so they are bigint,
- * and
- * `U64_MAX` means never and unlimited. Options that were sent stand in `explicitOptions`, the others, with
- * their
- * defaults, in `derivedOptions`.
+ * and `U64_MAX` means never and unlimited. Options that were sent stand in `explicitOptions`, the others,
+ * with their defaults, in `derivedOptions`.
  */
 export interface TopicRecord {
   readonly id: number;
