@@ -90,11 +90,6 @@ export class PartitionGroup {
     };
   }
 
-  /** Highest committed op, 0 before the first. */
-  get commit(): number {
-    return this.#replica?.commit ?? 0;
-  }
-
   get view(): number {
     return this.#replica?.view ?? 0;
   }

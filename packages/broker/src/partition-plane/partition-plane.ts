@@ -46,10 +46,6 @@ export class PartitionPlane {
     return this.#groups.size;
   }
 
-  groups(): Iterable<PartitionGroup> {
-    return this.#groups.values();
-  }
-
   /** The group of a partition that the catalog holds, see `packPartition`. */
   get(packed: number): PartitionGroup {
     const group = this.#groups.get(packed);

@@ -70,11 +70,6 @@ export class ReplyQueue {
     return nowMs - this.#sentSinceMs > STALL_BASE_MS + this.#lengthSent / SLOWEST_LENGTH_PER_MS;
   }
 
-  /** Replies announced and not handed to the connection yet. */
-  get countExpected(): number {
-    return this.#expected.count;
-  }
-
   /** Keeps a place for a reply; call it in the order in which the requests came. */
   expect(reply: ExpectedReply): void {
     this.#expected.push(reply);

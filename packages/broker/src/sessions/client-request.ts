@@ -87,10 +87,6 @@ export class ClientRequest implements ExpectedReply {
     return this.#messageLease;
   }
 
-  get isAnswered(): boolean {
-    return this.parts !== undefined;
-  }
-
   /**
    * Answers with a body. `body` is lent until `release`, which is called once, after the write or when there
    * is none. Nothing in `body` may be a view into the request.

@@ -49,11 +49,6 @@ export class ConnectionRegistry {
     return [...this.#byNumber.values()].sort((one, other) => one.number - other.number);
   }
 
-  /** The connection that holds the newest session of a client id. */
-  holderOf(client: bigint): ClientConnection | undefined {
-    return this.#byClient.get(client);
-  }
-
   /** Notes that the connection's session is the newest of its client id, and fences the one before. */
   bind(connection: ClientConnection): void {
     const { session } = connection;

@@ -119,12 +119,13 @@ function register(shard: Shard, request: ClientRequest, prefix: VersionPrefix, u
     bodyChecksum: 0n,
     answered(answer) {
       if (isRegistered(answer)) {
-        bindSession(shard, request, {
-          client,
-          session: answer.op,
+        bindSession(shard, request, { client, session: answer.op, user, isFenced: false });
+        const { number, remoteAddress } = request.connection;
+        shard.platform.log.debug("A client is logged in.", {
+          number,
+          remoteAddress,
           user,
           sdk: sdkOf(prefix),
-          isFenced: false,
         });
       }
       answerMetadata(shard, request, answer, Operation.Register);

@@ -7,8 +7,6 @@ export interface Session {
    */
   readonly session: number;
   readonly user: number;
-  /** Name and version the SDK gave at login, for logs. */
-  readonly sdk: string;
   /** Set when a later Register of the same client id committed on another connection. */
   isFenced: boolean;
 }
