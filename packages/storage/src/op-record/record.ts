@@ -229,8 +229,9 @@ export function readRecord(
 
 function decodeRecord(bytes: Uint8Array, view: DataView, position: number, length: number): OpRecord {
   const bodyAt = position + RECORD_HEADER_LENGTH;
+  const kind = view.getUint8(position + AT.kind);
   return {
-    kind: view.getUint8(position + AT.kind),
+    kind,
     flags: view.getUint8(position + AT.flags),
     header: decodeOpHeader(view, position),
     place: {
@@ -240,7 +241,7 @@ function decodeRecord(bytes: Uint8Array, view: DataView, position: number, lengt
       count: view.getUint32(position + AT.messageCount, true),
       checksum: view.getBigUint64(position + AT.batchChecksum, true),
     },
-    session: view.getBigUint64(position + AT.session, true),
+    session: kind === RecordKind.metadata ? view.getBigUint64(position + AT.session, true) : 0n,
     groupPlace: view.getUint32(position + AT.groupPlace, true),
     commit: u64At(view, position + AT.commit),
     body: bytes.subarray(bodyAt, bodyAt + view.getUint32(position + AT.bodyLength, true)),

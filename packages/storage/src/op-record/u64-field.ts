@@ -15,7 +15,9 @@ export function setU64(view: DataView, position: number, value: number): void {
 
 /** The little-endian u128 at `position`. */
 export function u128At(view: DataView, position: number): bigint {
-  return (view.getBigUint64(position + 8, true) << 64n) | view.getBigUint64(position, true);
+  const low = view.getBigUint64(position, true);
+  const high = view.getBigUint64(position + 8, true);
+  return high === 0n ? low : (high << 64n) | low;
 }
 
 /** Writes the low 128 bits of `value`, little-endian. */

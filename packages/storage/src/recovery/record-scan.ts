@@ -12,6 +12,8 @@ import { readAt } from "../segment/file-calls.ts";
 
 /** Bytes read at once: some 8,000 records. */
 const CHUNK_LENGTH = 1_048_576;
+/** Records decoded before they are handed over: few, so that they are garbage before they are old. */
+const RECORDS_AT_ONCE = 256;
 
 /** A record and where it lies in its file. Its body is a view that is good until the visitor returns. */
 export interface ScannedRecord {
@@ -27,11 +29,11 @@ export interface ScanRange {
   readonly end: number;
 }
 
-/** Takes the records of one chunk in order; false ends the scan. */
+/** Takes some records in order; false ends the scan. */
 export type RecordVisitor = (records: readonly ScannedRecord[]) => boolean | Promise<boolean>;
 
 /**
- * Hands over every unharmed record of the range, chunk by chunk.
+ * Hands over every unharmed record of the range, some at a time.
  *
  * Stops at the first place where no unharmed record starts and answers it; with `search` it looks behind that
  * place for the next one instead and answers the end of the range.
@@ -47,52 +49,67 @@ export async function scanRecords(
   while (at < range.end) {
     const want = Math.min(buffer.length, range.end - at);
     const length = await readAt(range.file, buffer.subarray(0, want), at);
-    const chunk = readChunk(range.kernel, buffer.subarray(0, length), {
-      at,
-      isLast: at + length >= range.end || length < want,
-      onDamage,
-    });
-    if (chunk.records.length > 0 && !(await visit(chunk.records))) return at + chunk.consumed;
-    at += chunk.consumed;
-    if (chunk.isDamaged) return at;
-    if (chunk.needed > buffer.length) buffer = new Uint8Array(chunk.needed);
-    else if (chunk.consumed === 0) return at;
+    const isLast = at + length >= range.end || length < want;
+    const where = { kernel: range.kernel, at, isLast, onDamage };
+    const read = await visitChunk(buffer.subarray(0, length), where, visit);
+    at += read.consumed;
+    if (read.isOver) return at;
+    if (read.needed > buffer.length) buffer = new Uint8Array(read.needed);
+    else if (read.consumed === 0) return at;
   }
   return at;
 }
 
-interface Chunk {
+/** Where a chunk lies and how it is read. */
+interface ChunkPlace {
+  readonly kernel: ChecksumKernel;
+  readonly at: number;
+  readonly isLast: boolean;
+  readonly onDamage: "stop" | "search";
+}
+
+async function visitChunk(
+  bytes: Uint8Array,
+  where: ChunkPlace,
+  visit: RecordVisitor,
+): Promise<{ readonly consumed: number; readonly needed: number; readonly isOver: boolean }> {
+  const view = viewOver(bytes);
+  let consumed = 0;
+  while (consumed < bytes.length) {
+    const some = readSome(bytes, view, consumed, where);
+    consumed = some.end;
+    const goesOn = some.records.length === 0 || (await visit(some.records));
+    if (!goesOn || some.isDamaged) return { consumed, needed: 0, isOver: true };
+    if (some.needed > 0) return { consumed, needed: some.needed, isOver: false };
+  }
+  return { consumed, needed: 0, isOver: false };
+}
+
+interface SomeRecords {
   readonly records: ScannedRecord[];
-  /** Bytes looked at and done with. */
-  readonly consumed: number;
+  /** Behind the bytes that were looked at and are done with. */
+  readonly end: number;
   /** Bytes a record that runs past the chunk needs, or 0. */
   readonly needed: number;
   readonly isDamaged: boolean;
 }
 
-function readChunk(
-  kernel: ChecksumKernel,
-  bytes: Uint8Array,
-  where: { at: number; isLast: boolean; onDamage: "stop" | "search" },
-): Chunk {
-  const view = viewOver(bytes);
+function readSome(bytes: Uint8Array, view: DataView, from: number, where: ChunkPlace): SomeRecords {
   const records: ScannedRecord[] = [];
-  let consumed = 0;
-  while (consumed < bytes.length) {
-    const record = readRecord(kernel, bytes, view, consumed);
+  let end = from;
+  while (end < bytes.length && records.length < RECORDS_AT_ONCE) {
+    const record = readRecord(where.kernel, bytes, view, end);
     if (record !== undefined) {
-      records.push({ record, position: where.at + consumed });
-      consumed += record.length;
+      records.push({ record, position: where.at + end });
+      end += record.length;
       continue;
     }
-    const needed = lengthNeeded(view, consumed);
-    if (needed > bytes.length - consumed && !where.isLast) {
-      return { records, consumed, needed, isDamaged: false };
-    }
-    if (where.onDamage === "stop") return { records, consumed, needed: 0, isDamaged: true };
-    consumed = Math.min(bytes.length, consumed + RECORD_ALIGNMENT);
+    const needed = lengthNeeded(view, end);
+    if (needed > bytes.length - end && !where.isLast) return { records, end, needed, isDamaged: false };
+    if (where.onDamage === "stop") return { records, end, needed: 0, isDamaged: true };
+    end = Math.min(bytes.length, end + RECORD_ALIGNMENT);
   }
-  return { records, consumed, needed: 0, isDamaged: false };
+  return { records, end, needed: 0, isDamaged: false };
 }
 
 /** Bytes the record that may start here needs in order to be judged. */
