@@ -133,7 +133,8 @@ export class MetadataJournal {
 
   /**
    * Writes a snapshot of the state as of `op` (journaled, not above the last) and drops the journal files it
-   * covers. Appends go on meanwhile; one checkpoint waits for the other, and one that is not newer does nothing.
+   * covers. Appends go on meanwhile; one checkpoint waits for the other, and one that is not newer does
+   * nothing.
    */
   checkpoint(op: number, snapshot: Uint8Array): Promise<void> {
     const written = this.#checkpoints.then(() => this.#checkpoint(op, snapshot));

@@ -164,7 +164,9 @@ class Model {
     await this.check();
   }
 
-  /** Power loss may leave out what was not synced before something that it left: that is told, and no more. */
+  /**
+   * Power loss may leave out what was not synced before something that it left: that is told, and no more.
+   */
   async #endInDamage(): Promise<void> {
     const { bench } = this;
     this.isOver = true;

@@ -13,8 +13,8 @@ import { viewOver } from "../op-record/u64-field.ts";
 export const OP_RECORD_LENGTH_MAX = recordLength(13);
 
 /**
- * Length of the record that lies in `bytes` in full and was changed after it was written; 0 when the bytes are
- * too few, as a torn write leaves them, or cannot be told to be that record.
+ * Length of the record that lies in `bytes` in full and was changed after it was written; 0 when the bytes
+ * are too few, as a torn write leaves them, or cannot be told to be that record.
  *
  * Two of three must agree with the op that is due: the mark, the op's number, the op before. What a process
  * that dies leaves of a write is a beginning, so a record that is there to its end was written.

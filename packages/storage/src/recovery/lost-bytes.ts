@@ -12,8 +12,9 @@ export interface ByteRange {
 }
 
 /**
- * True when a sector that the range touches reads as nothing but zeros, from `start` on and as far as the file
- * goes: power was lost before its bytes reached the disk. Wrong bytes without such a sector were changed later.
+ * True when a sector that the range touches reads as nothing but zeros, from `start` on and as far as the
+ * file goes: power was lost before its bytes reached the disk. Wrong bytes without such a sector were
+ * changed later.
  *
  * @param start  where the thing begins that the range is a part of: what lies before it may have survived
  */

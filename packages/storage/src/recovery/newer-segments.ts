@@ -19,8 +19,8 @@ import type { FoundSegment } from "./scan-directory.ts";
  * and what lies behind them answers `PartitionDamaged`. Without any it is what a crash left of a roll (kept
  * aside when it holds bytes; its name is used again), or a stray that is ignored.
  *
- * @param hasState  false when no segment at all begins with a good record: then only the name of a partition's
- *                  very first segment can be that of a new one
+ * @param hasState  false when no segment at all begins with a good record: then only the name of a
+ *                  partition's very first segment can be that of a new one
  */
 export async function judgeNewer(
   source: RecoverySource,

@@ -14,8 +14,8 @@ interface Taken {
 
 /**
  * Takes every good record behind damage into the state, also those whose batches do not hold: readers hear of
- * those. Answers whether the stored offsets are proven: every op that cannot be read was a batch. (A record of
- * 128 bytes is a batch's: all other ops take more.)
+ * those. Answers whether the stored offsets are proven: every op that cannot be read was a batch. (A record
+ * of 128 bytes is a batch's: all other ops take more.)
  *
  * @param stop  place in the `.ops` of the first record that was not replayed
  */

@@ -48,8 +48,8 @@ export async function recoverPartition(source: RecoverySource): Promise<Recovery
 }
 
 /**
- * What cannot be kept aside is not cut either: on a full or failing disk the partition is opened for reading, and
- * the next start tries again.
+ * What cannot be kept aside is not cut either: on a full or failing disk the partition is opened for
+ * reading, and the next start tries again.
  */
 async function orFault<Result>(
   source: RecoverySource,

@@ -32,8 +32,8 @@ interface Evidence {
  * Looks behind the last good op, of which `stop` is the end in the `.ops`, and tells damage from a torn tail.
  *
  * A write that a kill cut short leaves a beginning; power loss leaves out whole sectors, which read as zeros.
- * Wrong bytes of another kind are damage. So are lost ones when something good follows that can only have been
- * written after them: then they were there.
+ * Wrong bytes of another kind are damage. So are lost ones when something good follows that can only have
+ * been written after them: then they were there.
  */
 export class TailSearch {
   readonly #source: ActiveSource;
