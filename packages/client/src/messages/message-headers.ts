@@ -5,6 +5,7 @@ import {
   type FieldKindName,
   type FieldValue,
   fieldValue,
+  isWireError,
   type TypedField,
   type TypedFieldPair,
   typedField,
@@ -79,9 +80,32 @@ export function encodeHeaders(headers: MessageHeaders | undefined): Uint8Array {
   );
 }
 
-/** Headers of a received message by key; a key that is not text appears as its text form. */
+/**
+ * Headers of a received message with their kinds, in the order they were written.
+ *
+ * @throws CodedError CannotReadHeadersPayload with the position: servers store headers without reading them
+ */
+export function decodeHeaderFields(bytes: Uint8Array): readonly TypedFieldPair[] {
+  return readable(() => decodeTypedFields(bytes));
+}
+
+/**
+ * Headers of a received message by key; a key that is not text appears as its text form.
+ *
+ * @throws CodedError as `decodeHeaderFields`
+ */
 export function decodeHeaders(bytes: Uint8Array): ReadonlyMap<string, FieldValue> {
-  return new Map(
-    decodeTypedFields(bytes).map(([key, value]) => [String(fieldValue(key)), fieldValue(value)]),
-  );
+  const entryOf = ([key, value]: TypedFieldPair) => [String(fieldValue(key)), fieldValue(value)] as const;
+  return readable(() => new Map(decodeTypedFields(bytes).map(entryOf)));
+}
+
+function readable<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (!isWireError(cause)) throw cause;
+    const message = "The sender of this message wrote no valid headers; userHeaders has their bytes.";
+    const details = { position: cause.position };
+    throw new CodedError(ErrorCode.CannotReadHeadersPayload, message, { cause, details });
+  }
 }

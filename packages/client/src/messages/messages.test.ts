@@ -85,6 +85,21 @@ test("a message reads the same from its frame as the cursor does", () => {
   assert.throws(() => messages[2] && readMessages(batch.subarray(0, batch.length - 1)), isWireError);
 });
 
+test("headers that are none are a coded error with a position, and their bytes stay readable", () => {
+  const kernel = createChecksumKernel({ memoryLength: 1_048_576 });
+  const { bytes, blocksStart } = kernel.memory;
+  const notText = new Uint8Array([2, 1, 0, 0, 0, 65, 2, 1, 0, 0, 0, 0xff]);
+  for (const userHeaders of [new Uint8Array([7, 7, 7]), notText]) {
+    const length = writeBatch(bytes, blocksStart, [{ payload: new Uint8Array([1]), userHeaders }], 1);
+    const [message] = readMessages(bytes.subarray(blocksStart, blocksStart + length));
+    const isCoded = (error: unknown) =>
+      isCodedError(error, ErrorCode.CannotReadHeadersPayload) &&
+      typeof error.details["position"] === "number";
+    assert.throws(() => message?.headers, isCoded);
+    assert.deepEqual(message?.userHeaders, userHeaders);
+  }
+});
+
 test("recorded poll replies give the recorded messages", () => {
   const polls = goldenCases().filter((one) => one.name.startsWith("response/poll_") && one.expected_hex);
   assert.ok(polls.length >= 3);

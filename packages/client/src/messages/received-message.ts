@@ -1,12 +1,11 @@
 import {
   type BatchHeader,
-  decodeTypedFields,
   type FieldValue,
   FRAME_HEADER_LENGTH,
   FrameCursor,
   type TypedFieldPair,
 } from "@millrace/framing";
-import { decodeHeaders } from "./message-headers.ts";
+import { decodeHeaderFields, decodeHeaders } from "./message-headers.ts";
 
 /** Places inside a frame's 48-byte header that a message reads when asked. */
 const AT = { checksum: 0, id: 8, offsetDelta: 24, timestampDelta: 28, payloadLength: 36 } as const;
@@ -84,16 +83,16 @@ export class ReceivedMessage {
   }
 
   /**
-   * Headers by key, 64- and 128-bit values as bigint. Throws WireError when the sender wrote no valid
-   * block.
+   * Headers by key, 64- and 128-bit values as bigint. Throws CannotReadHeadersPayload when the sender wrote no
+   * valid block.
    */
   get headers(): ReadonlyMap<string, FieldValue> {
     return decodeHeaders(this.userHeaders);
   }
 
-  /** Headers with their kinds, in the order they were written. */
+  /** Headers with their kinds, in the order they were written. Throws as `headers`. */
   get headerFields(): readonly TypedFieldPair[] {
-    return decodeTypedFields(this.userHeaders);
+    return decodeHeaderFields(this.userHeaders);
   }
 
   /** The block of headers as bytes. */
