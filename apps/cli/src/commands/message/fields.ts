@@ -1,3 +1,5 @@
+import { isCodedError } from "@millrace/errors";
+import { isWireError } from "@millrace/framing";
 import type { ShownMessage } from "../../connection/client.ts";
 import { bytesText } from "../../formats/payload.ts";
 import { timestampText } from "../../formats/timestamp.ts";
@@ -37,28 +39,54 @@ export const PARTITION_FIELD: Field<ShownMessage> = {
   value: (message) => message.partitionId,
 };
 
+/** A header as it is shown: in JSON, and as text in tables. */
+interface ShownHeader {
+  readonly key: JsonValue;
+  readonly keyKind: string;
+  readonly value: JsonValue;
+  readonly kind: string;
+  readonly title: string;
+  readonly text: string;
+}
+
 /** One column for each distinct header of `messages`, titled with its key and kind. */
 export function headerFields(messages: readonly ShownMessage[]): Field<ShownMessage>[] {
-  const titles = new Set(messages.flatMap((message) => message.headerFields.map(headerTitle)));
+  const titles = new Set(messages.flatMap((message) => headersOf(message).map(({ title }) => title)));
   return [...titles].map((title) => ({
     name: title,
     title: `Header: ${title}`,
-    value: (message) => {
-      const found = message.headerFields.find((pair) => headerTitle(pair) === title);
-      return found === undefined ? null : fieldText(found[1]);
-    },
+    value: (message) => headersOf(message).find((header) => header.title === title)?.text ?? null,
   }));
 }
 
-function headerTitle([key, value]: ShownMessage["headerFields"][number]): string {
-  return `${fieldText(key)} / ${fieldKindText(value)}`;
+/**
+ * The headers of a message; one that says so where its sender wrote none that can be read. Servers store
+ * headers without reading them, and one such message must not hide all the others.
+ */
+function headersOf(message: ShownMessage): readonly ShownHeader[] {
+  try {
+    return message.headerFields.map(shownHeader);
+  } catch (error) {
+    if (!isCodedError(error) && !isWireError(error)) throw error;
+    const bytes = Buffer.from(message.userHeaders).toString("base64");
+    const kind = "base64";
+    return [
+      { key: null, keyKind: "unreadable", value: bytes, kind, title: "unreadable / base64", text: bytes },
+    ];
+  }
+}
+
+function shownHeader([key, value]: ShownMessage["headerFields"][number]): ShownHeader {
+  return {
+    key: fieldJson(key),
+    keyKind: fieldKindText(key),
+    value: fieldJson(value),
+    kind: fieldKindText(value),
+    title: `${fieldText(key)} / ${fieldKindText(value)}`,
+    text: fieldText(value),
+  };
 }
 
 function headersJson(message: ShownMessage): JsonValue {
-  return message.headerFields.map(([key, value]) => ({
-    key: fieldJson(key),
-    key_kind: fieldKindText(key),
-    value: fieldJson(value),
-    kind: fieldKindText(value),
-  }));
+  return headersOf(message).map(({ key, keyKind, value, kind }) => ({ key, key_kind: keyKind, value, kind }));
 }

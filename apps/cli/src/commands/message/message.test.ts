@@ -197,6 +197,28 @@ test("a poll ends with count, size and time for people and stays one document fo
   assert.equal(first.payload_encoding, "utf-8");
 });
 
+test("a message whose headers cannot be read hides neither itself nor others", async () => {
+  const client = new FakeClient();
+  client.append(0, ["good", "odd"]);
+  const odd = client.topic.partitions[0]?.partition[1];
+  assert.ok(odd !== undefined);
+  Object.assign(odd, { userHeaders: new Uint8Array([7, 7]) });
+  Object.defineProperty(odd, "headerFields", {
+    get() {
+      throw new CodedError(ErrorCode.CannotReadHeadersPayload);
+    },
+  });
+  const poll = ["message", "poll", ...PLACE, "0", "--first", "-m", "2"];
+  const json = await runFake([...poll, "--output", "json"], { client: client.asClient() });
+  assert.deepEqual(
+    JSON.parse(json.stdout).map((message: { payload: string; headers: unknown }) => message.headers),
+    [[], [{ key: null, key_kind: "unreadable", value: "Bwc=", kind: "base64" }]],
+  );
+  const table = await runFake([...poll, "-s"], { client: client.asClient() });
+  assert.match(table.stdout, /Header: unreadable \/ base64/);
+  assert.match(table.stdout, /good/);
+});
+
 test("tail shows the last messages over all partitions in the order of time", async () => {
   const client = new FakeClient();
   client.append(0, ["a0", "a1", "a2"]);
