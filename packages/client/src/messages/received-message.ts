@@ -83,8 +83,8 @@ export class ReceivedMessage {
   }
 
   /**
-   * Headers by key, 64- and 128-bit values as bigint. Throws CannotReadHeadersPayload when the sender wrote no
-   * valid block.
+   * Headers by key, 64- and 128-bit values as bigint. Throws CannotReadHeadersPayload when the sender wrote
+   * no valid block.
    */
   get headers(): ReadonlyMap<string, FieldValue> {
     return decodeHeaders(this.userHeaders);
