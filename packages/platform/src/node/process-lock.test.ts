@@ -137,8 +137,20 @@ test("a lock in a directory that is not there is an IoError", async () => {
   await assert.rejects(new NodeDisk(root).lock("no/lock"), (error) => isCodedError(error, ErrorCode.IoError));
 });
 
+test("where no byte can be written the kernel's lock alone holds, and ends with its process", {
+  skip: !linux,
+}, async () => {
+  const root = await freshRoot();
+  await writeLock(root, { pid: 2 ** 30, startTicks: "5", bootId: "" });
+  const { child, said } = await startRacer(root, "ulimit -f 0;");
+  assert.equal(said, "held");
+  await assert.rejects(new NodeDisk(root).lock("lock"), isInUse(0, root));
+  await kill(child);
+  await (await new NodeDisk(root).lock("lock")).release();
+});
+
 /** A process that takes the lock, or says that it was refused, and then waits to be killed. */
-async function startRacer(root: string): Promise<{ child: ChildProcess; said: string }> {
+async function startRacer(root: string, limits = ""): Promise<{ child: ChildProcess; said: string }> {
   const module = JSON.stringify(new URL("./node-disk.ts", import.meta.url).href);
   const script = `
     const { NodeDisk } = await import(${module});
@@ -146,10 +158,12 @@ async function startRacer(root: string): Promise<{ child: ChildProcess; said: st
     const outcome = await taken.then(() => "held", () => "refused");
     process.stdout.write(outcome);
     setInterval(() => {}, 1000);`;
-  const child = spawn(process.execPath, [...process.execArgv, "--input-type=module", "--eval", script], {
+  const command = [process.execPath, ...process.execArgv, "--input-type=module", "--eval", script];
+  const child = spawn("sh", ["-c", `${limits} exec "$@"`, "sh", ...command], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  const [said] = await once(child.stdout, "data");
+  const gone = once(child, "exit").then(() => ["gone"]);
+  const [said] = await Promise.race([once(child.stdout, "data"), gone]);
   return { child, said: String(said) };
 }
 

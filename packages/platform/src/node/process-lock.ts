@@ -63,17 +63,32 @@ export async function takeProcessLock(path: string): Promise<DiskLock> {
   return { release };
 }
 
-/** Writes the own file and locks it; the descriptor stays open as long as the lock is held. */
+/**
+ * Writes the own file and locks it; the descriptor stays open as long as the lock is held. A full disk must
+ * not keep a server from starting on the data it has: there the kernel's lock alone says that we hold it.
+ */
 async function openOwnFile(ownPath: string, own: Holder): Promise<number> {
   const fd = await open(ownPath, "wx", 0o600);
   try {
-    await writeFile(ownPath, JSON.stringify(own));
-    await promisify(fs.fdatasync)(fd);
-    await tryFileLock(fd, "exclusive");
+    const diskFull = await writeHolder(ownPath, fd, own);
+    const outcome = await tryFileLock(fd, "exclusive");
+    if (diskFull !== undefined && outcome !== "locked") throw diskFull;
     return fd;
   } catch (error) {
     await close(fd);
     await unlinkIfPresent(ownPath);
+    throw error;
+  }
+}
+
+/** The error when there is no room; the file is then empty or cut. */
+async function writeHolder(ownPath: string, fd: number, own: Holder): Promise<Error | undefined> {
+  try {
+    await writeFile(ownPath, JSON.stringify(own));
+    await promisify(fs.fdatasync)(fd);
+    return undefined;
+  } catch (error) {
+    if (error instanceof Error && hasErrno(error, "ENOSPC", "EDQUOT", "EFBIG")) return error;
     throw error;
   }
 }
@@ -109,7 +124,7 @@ async function removeDead(attempt: { path: string; ownPath: string; dead: Holder
     const takePath = `${path}.take.${dead.token}.${k}`;
     if (await linkIfFree(ownPath, takePath)) {
       const current = await readHolder(path);
-      if (current?.token === dead.token) await unlinkIfPresent(path);
+      if (current?.token === dead.token && !(await isKernelLocked(path))) await unlinkIfPresent(path);
       return unlinkIfPresent(takePath);
     }
     const taker = await readHolder(takePath);
