@@ -1,13 +1,18 @@
+import { isCodedError } from "@millrace/errors";
 import type { Disk, Log } from "@millrace/platform";
 import { deletePartitionFiles, type PartitionIdentity } from "@millrace/storage";
 import { parsePartitionFolder, partitionPath, STREAMS_PATH } from "./partition-path.ts";
+
+/** Where bytes go that nobody may read as good and nobody may delete. */
+const QUARANTINE_PATH = "quarantine";
 
 /**
  * Finishes what a stop interrupted: folders of partitions that a committed op has deleted are removed.
  *
  * A folder no live partition owns was created by an op at or below `commit` and deleted by a later one. A
- * folder that names a later op, or that is named otherwise, is nobody's business here: it stays, with a
- * warning.
+ * folder that names a later op belongs to a partition whose creation the metadata has lost: it is moved to
+ * `quarantine/`, for once its op's number is given again it would be taken for a deleted partition's or, worse,
+ * for the new one's. A folder that is named otherwise is nobody's business here: it stays, with a warning.
  */
 export async function removeOrphanPartitions(options: {
   readonly disk: Disk;
@@ -21,7 +26,32 @@ export async function removeOrphanPartitions(options: {
     if (found.identity !== undefined && found.identity.revision <= commit) {
       log.info("Files of a deleted partition are removed.", { path: found.path });
       await deletePartitionFiles(disk, found.path);
-    } else log.warn("An unknown folder among the partitions is left alone.", { path: found.path });
+    } else if (found.identity !== undefined)
+      await setAside({ ...options, ...found, identity: found.identity });
+    else log.warn("An unknown folder among the partitions is left alone.", { path: found.path });
+  }
+}
+
+/** Keeps the files under a name that no partition will ever have. */
+async function setAside(lost: {
+  readonly disk: Disk;
+  readonly log: Log;
+  readonly commit: number;
+  readonly path: string;
+  readonly identity: PartitionIdentity;
+}): Promise<void> {
+  const { disk, log, commit, path, identity } = lost;
+  const { streamId, topicId, partitionId, revision } = identity;
+  const kept = `${QUARANTINE_PATH}/partition-${streamId}-${topicId}-${partitionId}-${revision}.at-${commit}`;
+  try {
+    await disk.makeDirectory(QUARANTINE_PATH);
+    await disk.rename(path, kept);
+    await disk.syncDirectory(QUARANTINE_PATH);
+    log.error("A partition that the metadata does not know was moved aside.", { path, kept, commit });
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
+    const facts = { path, kept, code: error.code };
+    log.error("A partition that the metadata does not know could not be moved aside.", facts);
   }
 }
 
