@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bring, cacheFolder } from "../bring.mjs";
@@ -26,7 +26,8 @@ export async function prepareCommandLine() {
   const binary = join(root, "bin", "iggy");
   if (!(await isInstalled(binary))) {
     console.log(`Compiling iggy-cli ${version} (once, a few minutes) ...`);
-    const target = join(cache, "target");
+    mkdirSync(cache, { recursive: true });
+    const target = mkdtempSync(join(cache, "target-")); // of this run alone: two may compile at the same time
     const crate = ["install", "iggy-cli", "--version", version, "--locked", "--force", "--root", root];
     const env = { ...process.env, CARGO_TARGET_DIR: target, CARGO_PROFILE_DEV_DEBUG: "false" };
     await bring("cargo", [...crate, "--profile", "dev"], { env });
