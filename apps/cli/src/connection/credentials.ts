@@ -31,7 +31,7 @@ export interface CredentialOptions {
   readonly credentialsPassword?: string;
 }
 
-/** Which comes first: the stored login, as for most commands, or what was typed or exported, as for `login`. */
+/** Which comes first: the stored login, as for most commands, or what was typed or exported: for `login`. */
 export type CredentialOrder = "stored first" | "typed first";
 
 /** Pairs of variables that hold credentials; both of a pair are needed, the first complete pair wins. */

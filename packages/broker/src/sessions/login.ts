@@ -39,7 +39,8 @@ const BUSY: MetadataAnswer = { kind: "refused", code: ErrorCode.TransientNotAcce
  *
  * On a connection that has a session the same one is answered again, whatever the body says. Every refusal is
  * an eviction: 14 version, 15 body, 9 credentials (bad lengths, unknown name, wrong password, inactive user),
- * 10 token (unknown or expired), 11 token of an inactive user. While too many passwords wait to be checked it answers 58.
+ * 10 token (unknown or expired), 11 token of an inactive user. While too many passwords wait to be checked it
+ * answers 58.
  * @see wire-protocol section 5.1
  */
 export function login(shard: Shard, request: ClientRequest): void {
@@ -105,12 +106,7 @@ function checkPassword(shard: Shard, request: ClientRequest, body: LoginRegister
 }
 
 /** @param unknown  reason of the eviction when nobody has the token, or it is no longer good */
-function checkToken(
-  shard: Shard,
-  request: ClientRequest,
-  body: LoginRegisterWithPat,
-  unknown: number,
-): void {
+function checkToken(shard: Shard, request: ClientRequest, body: LoginRegisterWithPat, unknown: number): void {
   const holder = shard.catalog.userByToken(shard.tokenDigest(body.token));
   if (holder === undefined || isExpired(holder.token, shard.platform.clock.wallMicros())) {
     evict(shard, request, unknown);

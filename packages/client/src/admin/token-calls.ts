@@ -23,9 +23,10 @@ export class TokenCalls extends UserCalls {
    * Creates a token and resolves with its text, which nobody can ask for again.
    *
    * @param options.expiry  micros from now; without it the token is good until it is deleted
-   * @throws CodedError InvalidPersonalAccessTokenName outside 3..=30 bytes, PersonalAccessTokenAlreadyExists,
-   *         PersonalAccessTokensLimitReached, InvalidPersonalAccessTokenExpiry; RequestAlreadyApplied when the
-   *         connection was lost before the answer: the token is there and its text is lost, so delete it
+   * @throws CodedError InvalidPersonalAccessTokenName outside 3..=30 bytes,
+   *         PersonalAccessTokenAlreadyExists,
+   *         PersonalAccessTokensLimitReached, InvalidPersonalAccessTokenExpiry; RequestAlreadyApplied when
+   *         the connection was lost before the answer: the token is there, its text is lost, so delete it
    */
   async createPersonalAccessToken(name: string, options: { readonly expiry?: bigint } = {}): Promise<string> {
     checkLength("The name of a token", name, {

@@ -8,14 +8,14 @@ export interface CheckedPassword {
   readonly passwordHash: string;
 }
 
-/** ChangePassword as the log carries it: both passwords stay with the primary, which checked the current one. */
+/** ChangePassword as the log carries it. Both passwords stay with the primary, which checks them. */
 export interface ChangePasswordOp {
   readonly user: Identifier;
   /** Undefined when the current password was wrong. */
   readonly checked: CheckedPassword | undefined;
 }
 
-/** Body of operation 144. Shape: identifier, right u8 (0, 1) and, with 1, revision u64, hash u32 length + text. */
+/** Body of operation 144. Shape: identifier, right u8 and, with 1, revision u64, hash u32 length + text. */
 export function encodeChangePasswordOp({ user, checked }: ChangePasswordOp): Uint8Array {
   const writer = new ByteWriter();
   writeIdentifier(writer, user);

@@ -3,7 +3,7 @@ import { directFields } from "../../replies/direct-fields.ts";
 import type { ClientRequest } from "../../sessions/client-request.ts";
 import type { Shard } from "../../shard.ts";
 
-/** Hashes a password and goes on with its stored form. While too many wait, the request is refused with 58. */
+/** Hashes a password and goes on with its stored form. While too many wait, it refuses with 58. */
 export function hashPassword(
   shard: Shard,
   request: ClientRequest,
