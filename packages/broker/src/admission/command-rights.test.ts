@@ -7,6 +7,7 @@ import {
   EvictionReason,
   encodeGetUser,
   encodeLoginRegisterWithPat,
+  encodeUpdatePermissions,
   PROTOCOL_VERSION,
   toIdentifier,
 } from "@millrace/protocol";
@@ -48,6 +49,9 @@ const ALLOWED_CODES: Readonly<Partial<Record<CommandName, readonly number[]>>> =
 
 /** Commands that leave the fixture as it was. */
 const HARMLESS = /^(Get|Describe|Ping|Poll|Send|Store|Flush|Sync|Login)/;
+
+/** Commands that delete what rights are given on. */
+const TAKES_RIGHTS = new Set<CommandName>(["DeleteStream", "DeleteTopic"]);
 
 const LEVELS: readonly Level[] = ["global", "stream", "topic", "other stream", "other topic"];
 
@@ -110,8 +114,18 @@ for (const row of COMMAND_RIGHTS) {
       else if (!isAllowed(row, person)) assert.equal(code, ErrorCode.Unauthorized, cell);
       else assert.ok((ALLOWED_CODES[name] ?? [0]).includes(code), cell);
       if (code === 0 && !HARMLESS.test(name)) await restore(root);
+      if (code === 0 && TAKES_RIGHTS.has(name)) await giveRightsAgain();
     }
   });
+}
+
+/** Rights go with what they are rights on. */
+async function giveRightsAgain(): Promise<void> {
+  for (const { name, level, right } of people) {
+    if (level === "root" || level === "none") continue;
+    const body = { user: toIdentifier(name), permissions: oneRight(level, right) };
+    await root.ok("UpdatePermissions", encodeUpdatePermissions(body));
+  }
 }
 
 /** Logins carry no numbers. */

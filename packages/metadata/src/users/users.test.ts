@@ -4,6 +4,8 @@ import { ErrorCode } from "@millrace/errors";
 import {
   decodeCreateUserReply,
   encodeCreateStream,
+  encodeDeleteStream,
+  encodeDeleteTopic,
   encodeDeleteUser,
   Operation,
   toIdentifier,
@@ -129,6 +131,52 @@ test("a password that was checked for a deleted user is not given to the one who
   createUser(driver, "alice");
   assert.equal(changePassword(driver, 1, revision).code, ErrorCode.InvalidCredentials);
   assert.equal(driver.metadata.userById(1)?.passwordHash, "$hash$alice");
+});
+
+test("rights on a stream or topic go with it, so what gets the id is not open to whom the old one was", () => {
+  const driver = new Driver();
+  for (const name of ["s", "other"]) {
+    driver.createStream(name);
+    driver.createTopic(name, "t");
+    driver.createTopic(name, "u");
+  }
+  const topicRights = { manageTopic: true, readTopic: true, pollMessages: true, sendMessages: true };
+  const streamRights = {
+    manageStream: true,
+    readStream: true,
+    manageTopics: true,
+    readTopics: true,
+    pollMessages: true,
+    sendMessages: true,
+    topics: new Map([
+      [0, topicRights],
+      [1, topicRights],
+    ]),
+  };
+  const streams = new Map([
+    [0, streamRights],
+    [1, streamRights],
+  ]);
+  createUser(driver, "alice", { ...MANAGER, streams });
+  createUser(driver, "bob");
+  const shape = () =>
+    [...(driver.metadata.userById(1)?.permissions?.streams ?? [])].map(([id, { topics }]) => [
+      id,
+      [...topics.keys()],
+    ]);
+  const target = { stream: toIdentifier(1), topic: toIdentifier(0) };
+  assert.equal(driver.request(Operation.DeleteTopic, encodeDeleteTopic(target)).code, 0);
+  assert.deepEqual(shape(), [
+    [0, [0, 1]],
+    [1, [1]],
+  ]);
+  assert.equal(
+    driver.request(Operation.DeleteStream, encodeDeleteStream({ stream: toIdentifier("s") })).code,
+    0,
+  );
+  assert.deepEqual(shape(), [[1, [1]]]);
+  assert.deepEqual(driver.metadata.userById(1)?.permissions?.global, MANAGER.global);
+  assert.equal(driver.metadata.userById(2)?.permissions, undefined);
 });
 
 test("an op of a session that is older than the user with its id is nobody's", () => {
