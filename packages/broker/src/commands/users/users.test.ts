@@ -257,3 +257,48 @@ test("A password that cannot be hashed now refuses the request and leaves the se
   assert.equal((await createUser(root, "alice")).code, 0);
   await server.stop();
 });
+
+test("A login costs one check of a password, be it wrong, of nobody or of an inactive user.", async () => {
+  const server = await TestServer.start();
+  const root = await server.login();
+  await createUser(root, "alice");
+  await createUser(root, "idle", { status: "inactive" });
+  const { passwords } = server.platform;
+  const { verify } = passwords;
+  const checked: string[] = [];
+  passwords.verify = (password, stored) => {
+    checked.push(stored);
+    return verify(password, stored);
+  };
+  for (const [username, password] of [
+    ["alice", "wrong"],
+    ["nobody", PASSWORD],
+    ["idle", PASSWORD],
+  ] as const) {
+    assert.equal(await reasonOfLogin(server, username, password), EvictionReason.InvalidCredentials);
+  }
+  assert.equal(checked.length, 3);
+  assert.equal(
+    checked[1],
+    checked[2],
+    "an inactive user is checked against the hash that stands in for nobody's",
+  );
+  assert.notEqual(checked[0], checked[1]);
+  await server.stop();
+});
+
+test("While too many passwords wait, users and passwords are refused with 58, and the server goes on.", async () => {
+  const server = await TestServer.start();
+  const root = await server.login();
+  await createUser(root, "alice");
+  const { passwordChecks } = server.broker.shard;
+  const { hash, check } = passwordChecks;
+  passwordChecks.hash = ({ hashed }) => hashed(undefined);
+  passwordChecks.check = ({ decided }) => decided("busy");
+  assert.equal((await createUser(root, "bob")).code, ErrorCode.TransientNotAccepted);
+  assert.equal((await changePassword(root, "alice", PASSWORD, "other")).code, ErrorCode.TransientNotAccepted);
+  Object.assign(passwordChecks, { hash, check });
+  assert.equal((await createUser(root, "bob")).code, 0);
+  assert.equal((await changePassword(root, "alice", PASSWORD, "other")).code, 0);
+  await server.stop();
+});
