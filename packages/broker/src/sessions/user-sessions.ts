@@ -12,12 +12,14 @@ import { logoutOnBehalf } from "./logout.ts";
 export function endSessionsOf(shard: Shard, userId: number): void {
   const reason = endingOf(shard.catalog.userById(userId));
   if (reason === undefined) return;
+  const connected = new Set<bigint>();
   for (const connection of shard.connections.list()) {
-    if (connection.session?.user === userId) connection.evict(reason);
+    if (connection.session?.user !== userId) continue;
+    connected.add(connection.session.client);
+    connection.evict(reason);
   }
   for (const { client, epoch, user } of shard.metadata.clientTable.sessions()) {
-    if (user !== userId || shard.connections.holderOf(client) !== undefined) continue;
-    logoutOnBehalf(shard, { client, session: epoch, user });
+    if (user === userId && !connected.has(client)) logoutOnBehalf(shard, { client, session: epoch, user });
   }
 }
 
