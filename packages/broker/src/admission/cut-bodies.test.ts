@@ -10,7 +10,7 @@ const COMMANDS = Object.keys(BODIES) as CommandName[];
 /** Commands that end the session or begin one, which the others need. */
 const OF_SESSIONS = new Set<CommandName>(["LoginRegister", "LoginRegisterWithPat", "LogoutUser"]);
 
-/** Codes that a body whose first part still means something can get: its target is another one, or missing. */
+/** Codes that a body whose first part still means something can get: its target is another, or missing. */
 const OTHERWISE = new Set<number>([
   0,
   ErrorCode.FeatureUnavailable,
