@@ -16,7 +16,7 @@ await build({
   target: "node20.19",
   format: "esm",
   conditions: ["millrace-source"],
-  external: ["pino", "smol-toml", "xxhash-wasm", "zod"],
+  external: ["hash-wasm", "pino", "smol-toml", "xxhash-wasm", "zod"],
   sourcemap: "linked",
   sourcesContent: false,
   legalComments: "none",

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { connect } from "./connection/connect.ts";
@@ -11,6 +13,7 @@ const ORDERS = fileURLToPath(new URL("../../../examples/quick-start/orders.ndjso
 const orders = readFileSync(ORDERS, "utf8").trimEnd().split("\n");
 
 let server: ServerUnderTest;
+const home = mkdtempSync(join(tmpdir(), "millrace-home-"));
 
 before(async () => {
   assert.ok(existsSync(CLI), "the command is built: run pnpm build first");
@@ -18,6 +21,7 @@ before(async () => {
 });
 
 after(async () => {
+  rmSync(home, { recursive: true, force: true });
   assert.equal(
     await server?.stop(),
     0,
@@ -35,6 +39,42 @@ async function json(...args: string[]) {
   assert.equal(ran.exitCode, 0, `${args.join(" ")}: ${ran.stderr}`);
   return JSON.parse(ran.stdout);
 }
+
+test("users and tokens: create, log in by either, stay logged in, be refused", async () => {
+  const made = await json("user", "create", "ann", "first-pw", "-g", "r_str");
+  assert.deepEqual([made.username, made.permissions.global.read_streams], ["ann", true]);
+  const as = (credentials: string[], ...args: string[]) =>
+    runFake(["--tcp-server-address", server.address, ...credentials, ...args], {
+      connect,
+      environment: {},
+      home,
+    });
+  const ann = ["-u", "ann", "-p", "first-pw"];
+  assert.equal((await as(ann, "stream", "list")).exitCode, 0);
+  assert.equal((await as(ann, "stream", "create", "hers")).exitCode, 4);
+  assert.equal((await as(ann, "user", "password", "ann", "first-pw", "second-pw")).exitCode, 0);
+  const wrong = await as(ann, "me");
+  assert.equal(wrong.exitCode, 4);
+  assert.match(wrong.stderr, /42 InvalidCredentials/);
+  const renewed = ["-u", "ann", "-p", "second-pw"];
+  const created = await as(renewed, "pat", "create", "ci-token", "1h", "--output", "json");
+  const { token } = JSON.parse(created.stdout);
+  assert.equal((await as(["-t", token], "stream", "list")).exitCode, 0);
+  assert.equal((await as(renewed, "login")).exitCode, 0);
+  assert.equal(JSON.parse((await as([], "me", "--output", "json")).stdout).user_id, made.id);
+  const listed = JSON.parse((await as([], "pat", "list", "--output", "json")).stdout);
+  assert.deepEqual(
+    listed.map(({ name }: { name: string }) => name),
+    ["ci-token", "millrace-cli-session"],
+  );
+  await json("user", "status", "ann", "inactive");
+  assert.equal((await as([], "me")).exitCode, 4);
+  await json("user", "status", "ann", "active");
+  assert.equal((await as([], "logout")).exitCode, 0);
+  assert.equal((await as([], "me")).exitCode, 4);
+  assert.equal((await json("user", "delete", "ann")).deleted, true);
+  assert.equal((await as(["-t", token], "me")).exitCode, 4);
+});
 
 test("the quick start works word for word: create, send the file, poll and tail it", async () => {
   assert.equal((await json("stream", "create", "shop")).name, "shop");

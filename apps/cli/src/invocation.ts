@@ -1,7 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import type { Client } from "./connection/client.ts";
-import { type CredentialOptions, findCredentials } from "./connection/credentials.ts";
+import {
+  type CredentialOptions,
+  type CredentialOrder,
+  findCredentials,
+  hasTypedCredentials,
+} from "./connection/credentials.ts";
 import { addressText, type ConnectionOptions } from "./connection/settings.ts";
 import type { DebugLog } from "./debug-log.ts";
 import type { ExitCode } from "./exit-codes.ts";
@@ -12,6 +17,7 @@ import { createOutput, type Output } from "./output/output.ts";
 import { printable } from "./output/printable.ts";
 import type { OutputMode } from "./output/render.ts";
 import type { Result } from "./output/result.ts";
+import { connectWithLogin } from "./stored-tokens/connect-with-login.ts";
 import type { World } from "./world.ts";
 
 /** The options that stand before the command, and `--output`, which may stand on either side. */
@@ -28,8 +34,11 @@ export interface Invocation {
   readonly world: World;
   readonly output: Output;
   readonly options: GlobalOptions;
-  /** The session with the server: opened on first use, closed when the handler is done. */
-  readonly client: () => Promise<Client>;
+  /**
+   * The session with the server: opened on first use, closed when the handler is done.
+   * @param order  which credentials come first; by default the stored login
+   */
+  readonly client: (order?: CredentialOrder) => Promise<Client>;
 }
 
 /** What a command does. It answers a result, or undefined when it printed while it ran, or an exit code. */
@@ -88,7 +97,7 @@ const ANNOUNCEMENT_MAX = 160;
  * Says what is about to happen, on stderr so that stdout stays parseable, and only where a person looks on.
  */
 function announce(command: Command, options: GlobalOptions, output: Output, log: DebugLog): void {
-  const text = printable(`Executing ${[...pathOf(command), ...command.args].join(" ")}`).slice(
+  const text = printable(`Executing ${[...pathOf(command), ...shownArguments(command)].join(" ")}`).slice(
     0,
     ANNOUNCEMENT_MAX,
   );
@@ -97,10 +106,23 @@ function announce(command: Command, options: GlobalOptions, output: Output, log:
   if (options.verbose === true || watched) output.remark(text);
 }
 
+/** Arguments that are passwords, by their names in the command tree. */
+const SECRET_ARGUMENTS = new Set(["password", "current", "new"]);
+
+/** The arguments as typed; neither the terminal nor the debug log shows a password. */
+function shownArguments(command: Command): string[] {
+  return command.args.map((typed, index) =>
+    SECRET_ARGUMENTS.has(command.registeredArguments[index]?.name() ?? "") ? "***" : typed,
+  );
+}
+
 /** Names of the groups and of the command, as typed, without the program's own. */
 function pathOf(command: Command): string[] {
   return command.parent === null ? [] : [...pathOf(command.parent), command.name()];
 }
+
+const LOGIN_COUNTS =
+  "The stored login is used, not the credentials before the command; end it with: millrace logout";
 
 function targetOf(command: Command): Target {
   const named = command.registeredArguments.map((argument, index) => [argument.name(), command.args[index]]);
@@ -109,14 +131,17 @@ function targetOf(command: Command): Target {
 
 function createSession(world: World, options: GlobalOptions, log: DebugLog) {
   let opening: Promise<Client> | undefined;
-  const connect = async () => {
-    const credentials = await findCredentials(options, world);
-    log.note(`Connecting to ${addressText(options.tcpServerAddress)} as ${credentials.username}`);
-    return world.connect({ ...options, credentials });
+  const connect = async (order?: CredentialOrder) => {
+    const credentials = await findCredentials(options, world, order);
+    const who = "token" in credentials ? "the owner of a token" : credentials.username;
+    log.note(`Connecting to ${addressText(options.tcpServerAddress)} as ${who}`);
+    if (!("isStoredLogin" in credentials)) return world.connect({ ...options, credentials });
+    if (hasTypedCredentials(options)) world.stderr.write(`${LOGIN_COUNTS}\n`);
+    return connectWithLogin(world, { ...options, credentials });
   };
   return {
-    open: () => {
-      opening ??= connect();
+    open: (order?: CredentialOrder) => {
+      opening ??= connect(order);
       return opening;
     },
     close: async () => {

@@ -1,3 +1,5 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
 import { isCancel, password } from "@clack/prompts";
 import { connect } from "./connection/connect.ts";
 import { openPinger } from "./connection/pinger.ts";
@@ -11,6 +13,7 @@ export function openProcessWorld(): World {
     stdout: process.stdout,
     stderr: process.stderr,
     environment: process.env,
+    home: process.env["MILLRACE_HOME"] || join(homedir(), ".millrace"),
     connect,
     openPinger,
     runServer,

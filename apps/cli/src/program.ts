@@ -3,16 +3,21 @@ import { addClient } from "./commands/client/group.ts";
 import { addCluster } from "./commands/cluster/group.ts";
 import { outputOption } from "./commands/command.ts";
 import { addConsumerOffset } from "./commands/consumer-offset/group.ts";
+import { addLogin } from "./commands/login.ts";
+import { addLogout } from "./commands/logout.ts";
 import { addMe } from "./commands/me.ts";
 import { addMessage } from "./commands/message/group.ts";
 import { addOptions } from "./commands/options.ts";
 import { addPartition } from "./commands/partition/group.ts";
+import { addPat } from "./commands/pat/group.ts";
 import { addPing } from "./commands/ping.ts";
 import { addSegment } from "./commands/segment/group.ts";
 import { addServer } from "./commands/server.ts";
+import { addSession } from "./commands/session/group.ts";
 import { addStats } from "./commands/stats.ts";
 import { addStream } from "./commands/stream/group.ts";
 import { addTopic } from "./commands/topic/group.ts";
+import { addUser } from "./commands/user/group.ts";
 import { addConnectionOptions } from "./connection/settings.ts";
 import { EXIT_CODE_HELP } from "./exit-codes.ts";
 import type { Run } from "./invocation.ts";
@@ -61,6 +66,11 @@ const COMMANDS = [
   addSegment,
   addMessage,
   addConsumerOffset,
+  addUser,
+  addPat,
+  addLogin,
+  addLogout,
+  addSession,
   addClient,
   addCluster,
 ];
@@ -69,19 +79,7 @@ const COMMANDS = [
  * Commands of compatible scripts that this release does not have. They are not in the tree; whoever calls one
  * is told that it is not a typing mistake.
  */
-const NOT_IN_THIS_RELEASE = new Set([
-  "consumer-group",
-  "context",
-  "flush",
-  "g",
-  "ctx",
-  "login",
-  "logout",
-  "pat",
-  "session",
-  "snapshot",
-  "user",
-]);
+const NOT_IN_THIS_RELEASE = new Set(["consumer-group", "context", "flush", "g", "ctx", "snapshot"]);
 
 function refuseUnknown(command: Command): void {
   command.on("command:*", ([typed]: string[]) => {
@@ -102,6 +100,8 @@ function addGlobalOptions(program: Command): void {
     .option("-d, --debug <file>", "append a log of what happens to a file")
     .option("-u, --username <name>", "who logs in")
     .option("-p, --password <password>", "asked for when -u is given alone")
+    .option("-t, --token <token>", "a personal access token, in place of -u")
+    .option("-n, --token-name <name>", "a token that `pat create --store-token` stored, in place of -u")
     .addOption(new Option("--credentials-username <name>", "older form of -u").hideHelp())
     .addOption(new Option("--credentials-password <password>", "older form of -p").hideHelp());
   addConnectionOptions(program);

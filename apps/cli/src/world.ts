@@ -21,6 +21,8 @@ export interface World {
   readonly stdout: Writable & TerminalLike;
   readonly stderr: Writable & TerminalLike;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Folder that keeps what outlives a command; made when something is stored. */
+  readonly home: string;
   /** Opens a session with the server. */
   readonly connect: (settings: ConnectionSettings) => Promise<Client>;
   /** Opens a connection without a session: `ping` needs no credentials. */

@@ -25,6 +25,10 @@ export interface BrokerConfig {
   readonly repliesLengthMax: number;
   /** The same of all connections together; beyond it only connections that owe next to nothing go on. */
   readonly allRepliesLengthMax: number;
+  /** Personal access tokens one user may hold. */
+  readonly tokensPerUserMax: number;
+  /** Deletes expired tokens. */
+  readonly tokenCleaner: { readonly isEnabled: boolean; readonly intervalMs: number };
   /** Metadata ops between two snapshots: replaying as many takes a few milliseconds. */
   readonly snapshotEveryOps: number;
   /** Partitions opened at once; each takes a few file calls, so more would only wait in the thread pool. */
@@ -53,6 +57,8 @@ export const BROKER_DEFAULTS: BrokerConfig = {
   requestsInFlightMax: 256,
   repliesLengthMax: 8 * MIB,
   allRepliesLengthMax: 256 * MIB,
+  tokensPerUserMax: 100,
+  tokenCleaner: { isEnabled: true, intervalMs: 60_000 },
   snapshotEveryOps: 1024,
   partitionsOpeningMax: 16,
   recoveredSessionGraceMs: 120_000,

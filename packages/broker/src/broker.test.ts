@@ -15,6 +15,7 @@ import {
 import { sendBody } from "./testing/test-batches.ts";
 import { pollBody } from "./testing/test-polls.ts";
 import { TestServer } from "./testing/test-server.ts";
+import { loadTokenDigest } from "./tokens/token-digest.ts";
 
 const FILE_LENGTH_MAX = 1_048_576;
 
@@ -68,6 +69,7 @@ async function historyOf(seed: number) {
 
 test("One seed leads to one history: the same replies in the same order and the same bytes on disk.", async () => {
   await loadKeyHash();
+  await loadTokenDigest();
   const [once, again] = [await historyOf(7), await historyOf(7)];
   assert.ok(once.files.size > 4 && once.replies.length === 61);
   assert.deepEqual(again.replies, once.replies);

@@ -11,6 +11,7 @@ import { releaseRecoveredSessions } from "./sessions/recovered-sessions.ts";
 import { watchSlowReaders } from "./sessions/slow-readers.ts";
 import type { Shard } from "./shard.ts";
 import { type OpenedShard, openShard } from "./start/open-shard.ts";
+import { cleanExpiredTokens } from "./tokens/token-cleaner.ts";
 
 /** The root user a first start makes; a later start leaves users alone. */
 export interface RootUser {
@@ -42,6 +43,7 @@ export class Broker {
   readonly #stopHeartbeats: () => void;
   readonly #stopReleasing: () => void;
   readonly #stopWatchingReaders: () => void;
+  readonly #stopCleaningTokens: () => void;
   #isStopping = false;
 
   /** Use `createBroker`. */
@@ -62,6 +64,7 @@ export class Broker {
     this.#stopHeartbeats = watchHeartbeats(shard);
     this.#stopReleasing = releaseRecoveredSessions(shard);
     this.#stopWatchingReaders = watchSlowReaders(shard);
+    this.#stopCleaningTokens = cleanExpiredTokens(shard);
   }
 
   /** The broker's parts, for those who look inside: other transports, tests, the simulator. */
@@ -91,6 +94,7 @@ export class Broker {
     this.#stopHeartbeats();
     this.#stopReleasing();
     this.#stopWatchingReaders();
+    this.#stopCleaningTokens();
     await this.#drainConnections(options.drainMs);
     await this.#opened.close();
   }

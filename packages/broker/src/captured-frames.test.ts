@@ -17,16 +17,16 @@ const EXECUTED: Readonly<Record<number, number>> = {
 const REFUSED: Readonly<Record<string, number>> = {
   flush_unsaved_buffers: ErrorCode.FeatureUnavailable,
   raw_unknown_60000: ErrorCode.InvalidCommand,
-  get_user: ErrorCode.FeatureUnavailable,
-  get_users: ErrorCode.FeatureUnavailable,
-  get_tokens: ErrorCode.FeatureUnavailable,
-  create_user: ErrorCode.FeatureUnavailable,
-  update_user: ErrorCode.FeatureUnavailable,
-  change_password: ErrorCode.FeatureUnavailable,
-  update_permissions: ErrorCode.FeatureUnavailable,
-  delete_user: ErrorCode.FeatureUnavailable,
-  create_token: ErrorCode.FeatureUnavailable,
-  delete_token: ErrorCode.FeatureUnavailable,
+  get_user: 0,
+  get_users: 0,
+  get_tokens: 0,
+  create_user: 0,
+  update_user: 0,
+  change_password: 0,
+  update_permissions: 0,
+  delete_user: 0,
+  create_token: 0,
+  delete_token: 0,
 };
 
 async function replay(client: TestClient, captured: CapturedFrame): Promise<Answer> {

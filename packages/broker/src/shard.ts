@@ -9,6 +9,7 @@ import type { PartitionPlane } from "./partition-plane/partition-plane.ts";
 import type { BalancedCounters } from "./routing/balanced-counters.ts";
 import type { ConnectionRegistry } from "./sessions/connection-registry.ts";
 import type { PasswordChecks } from "./sessions/password-checks.ts";
+import type { TokenDigest } from "./tokens/token-digest.ts";
 
 /** Everything a command can work with: the parts of one broker. */
 export interface Shard {
@@ -23,6 +24,7 @@ export interface Shard {
   readonly counters: BalancedCounters;
   readonly connections: ConnectionRegistry;
   readonly passwordChecks: PasswordChecks;
+  readonly tokenDigest: TokenDigest;
   readonly metrics: BrokerMetrics;
   readonly roster: () => ClusterMetadata;
   /** Micros since the epoch. */

@@ -38,6 +38,66 @@ async function newTopic(name: string, partitionsCount = 1) {
   return { stream, topic: "t" };
 }
 
+test("users: create, log in, may and may not, rename, password, deactivate, delete", async () => {
+  const permissions = {
+    global: { readStreams: true },
+    streams: { 0: { topics: { 1: { pollMessages: true } } } },
+  };
+  const made = await client.createUser({ username: "ann", password: "first", permissions });
+  assert.equal(made.permissions?.global.readStreams, true);
+  assert.equal(made.permissions?.streams[0]?.topics[1]?.pollMessages, true);
+  assert.deepEqual(await client.getUser(made.id), made);
+  assert.deepEqual(
+    (await client.getUsers()).map(({ username }) => username),
+    ["iggy", "ann"],
+  );
+  await assert.rejects(
+    client.createUser({ username: "ann", password: "other" }),
+    hasCode(ErrorCode.UserAlreadyExists),
+  );
+  const connection = { address: server.address, reconnect: false } as const;
+  const ann = await MillraceClient.connect({ ...connection, username: "ann", password: "first" });
+  assert.equal(ann.userId, made.id);
+  await ann.getStreams();
+  await assert.rejects(ann.createStream("hers"), hasCode(ErrorCode.Unauthorized));
+  await client.updatePermissions("ann", { global: { manageStreams: true } });
+  await ann.createStream("hers");
+  await ann.deleteStream("hers");
+  await ann.changePassword("ann", { currentPassword: "first", newPassword: "second" });
+  await client.updateUser("ann", { username: "anna", status: "inactive" });
+  await assert.rejects(
+    MillraceClient.connect({ ...connection, username: "anna", password: "second" }),
+    hasCode(ErrorCode.InvalidCredentials),
+  );
+  await client.updateUser("anna", { status: "active" });
+  const anna = await MillraceClient.connect({ ...connection, username: "anna", password: "second" });
+  await client.deleteUser("anna");
+  await assert.rejects(anna.getStreams());
+  assert.equal(await client.getUser("anna"), undefined);
+  await Promise.all([ann.close(), anna.close()]);
+});
+
+test("tokens: log in by option and by connection string, until deleted", async () => {
+  const token = await client.createPersonalAccessToken("e2e-token", { expiry: 60_000_000n });
+  const [listed] = await client.getPersonalAccessTokens();
+  assert.deepEqual([listed?.name, typeof listed?.expiresAt], ["e2e-token", "bigint"]);
+  for (const target of [{ address: server.address, token }, `iggy://${token}@${server.address}`]) {
+    const other = await MillraceClient.connect(target);
+    assert.equal(other.userId, 0);
+    await other.close();
+  }
+  await assert.rejects(
+    client.createPersonalAccessToken("e2e-token"),
+    hasCode(ErrorCode.PersonalAccessTokenAlreadyExists),
+  );
+  await client.deletePersonalAccessToken("e2e-token");
+  assert.deepEqual(await client.getPersonalAccessTokens(), []);
+  await assert.rejects(
+    MillraceClient.connect({ address: server.address, token }),
+    hasCode(ErrorCode.InvalidPersonalAccessToken),
+  );
+});
+
 test("the catalog: create, get, list, rename, purge, delete, with exact figures", async () => {
   const stream = await client.createStream("catalog");
   assert.equal(stream.name, "catalog");

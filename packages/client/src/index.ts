@@ -27,19 +27,25 @@ export {
   type ClientRecord,
   type ClusterMetadata,
   type ClusterNode,
+  type GlobalPermissions,
   type GroupMembership,
   type Identifier,
   type OptionScope,
+  type TopicPermissions,
   U64_MAX,
+  type UserStatus,
 } from "@millrace/protocol";
 export type { Partition, Stream, StreamDetails, Topic, TopicDetails } from "./admin/catalog-shapes.ts";
 export type { OffsetPlace, StoredOffset } from "./admin/offset-calls.ts";
 export type { OptionValues, RawOptionValue } from "./admin/option-values.ts";
+export type { NewPermissions, StreamRights, UserPermissions } from "./admin/permission-shapes.ts";
 export type { CacheMetrics, Stats } from "./admin/stats.ts";
 export type { Name, StreamOptions } from "./admin/stream-calls.ts";
 export type { KnownOption } from "./admin/system-calls.ts";
+export type { PersonalAccessToken } from "./admin/token-calls.ts";
 export type { NewTopic, TopicUpdate } from "./admin/topic-calls.ts";
 export type { Durability, TopicOptions } from "./admin/topic-options.ts";
+export type { NewUser, User, UserDetails, UserUpdate } from "./admin/user-calls.ts";
 export type { ClientOptions, ReconnectOptions } from "./client-options.ts";
 export type { ClientPlatform, ConnectRequest, Scope } from "./client-platform.ts";
 export type { ClientEvent, ClientEventFacts, ClientEventListener } from "./connection/client-events.ts";

@@ -1,6 +1,6 @@
 import { type SendConfirmation as Confirmation, toIdentifier } from "@millrace/protocol";
-import { OffsetCalls } from "./admin/offset-calls.ts";
 import type { Name } from "./admin/stream-calls.ts";
+import { TokenCalls } from "./admin/token-calls.ts";
 import { type ClientOptions, type ResolvedOptions, resolveOptions } from "./client-options.ts";
 import type { ClientPlatform } from "./client-platform.ts";
 import type { ClientEvent, ClientEventListener } from "./connection/client-events.ts";
@@ -50,7 +50,7 @@ function confirmationOf(confirmation: Confirmation): SendConfirmation {
  * to `requestTimeoutMs`. Reads and catalog changes are repeated over a reconnect, sends too unless
  * `retrySends` is false.
  */
-export class MillraceClient extends OffsetCalls {
+export class MillraceClient extends TokenCalls {
   readonly #platform: ClientPlatform;
   readonly #sender: BatchSender;
   readonly #closables = new Set<{ close(): Promise<void> }>();

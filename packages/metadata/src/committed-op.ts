@@ -8,6 +8,8 @@ export interface CommittedOp {
   readonly timestamp: number;
   readonly client: bigint;
   readonly user: number;
+  /** Op of the Register that began the session it came in; 0 or absent for what came in none. */
+  readonly session?: number;
   /** Layouts: docs/spec/metadata-operations.md. Borrowed for the call; what is kept is copied. */
   readonly body: Uint8Array;
 }

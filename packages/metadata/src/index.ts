@@ -17,8 +17,10 @@ export { type AdmittedRequest, admitRequest } from "./admission/admit-request.ts
 export type { NamedSetView } from "./catalog/named-set.ts";
 export type { Partition, PartitionIdentity } from "./catalog/partition.ts";
 export type { Stream } from "./catalog/stream.ts";
+export { isExpired, type Token } from "./catalog/token.ts";
 export { findPartition, identityOf, purgeGenerationOf, type Topic } from "./catalog/topic.ts";
 export { ROOT_USER_ID, type User, UserStatus } from "./catalog/user.ts";
+export type { TokenHolder, TokenName } from "./catalog/user-set.ts";
 export type { ApplyResult, CommittedOp } from "./committed-op.ts";
 export type { Effect } from "./effect.ts";
 export { createMetadata, type Metadata, type MetadataCounts, restoreMetadata } from "./metadata.ts";
@@ -34,5 +36,13 @@ export {
 export { type OptionRow, TOPIC_OPTION_CATALOG } from "./options/topic-options.table.ts";
 export type { Durability, TopicSettings, TopicSettingsChange } from "./options/topic-settings.ts";
 export { type Action, may, type Scope } from "./permissions/may.ts";
+export { type CreateTokenOp, encodeCreateTokenOp } from "./tokens/create-token-op.ts";
+export { EXPIRED_TOKENS_PER_OP_MAX, encodeDeleteExpiredTokens } from "./tokens/delete-expired-tokens.ts";
 export { type CreateTopicOp, encodeCreateTopicOp } from "./topics/create-topic-op.ts";
+export {
+  type ChangePasswordOp,
+  type CheckedPassword,
+  encodeChangePasswordOp,
+} from "./users/change-password-op.ts";
+export { type CreateUserOp, encodeCreateUserOp } from "./users/create-user-op.ts";
 export { type CreateRootUser, encodeCreateRootUser } from "./users/root-user-op.ts";

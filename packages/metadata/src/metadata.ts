@@ -4,6 +4,7 @@ import { Catalog } from "./catalog/catalog.ts";
 import type { Stream } from "./catalog/stream.ts";
 import type { Topic } from "./catalog/topic.ts";
 import type { User } from "./catalog/user.ts";
+import type { TokenHolder, TokenName } from "./catalog/user-set.ts";
 import type { ApplyResult, CommittedOp } from "./committed-op.ts";
 import { decodeSnapshot, encodeSnapshot } from "./snapshot/snapshot-codec.ts";
 
@@ -70,6 +71,16 @@ export class Metadata {
   /** All users by ascending id. */
   users(): readonly User[] {
     return this.#catalog.users.list();
+  }
+
+  /** Whose token has this digest, expired or not. */
+  userByToken(digest: string): TokenHolder | undefined {
+    return this.#catalog.users.byToken(digest);
+  }
+
+  /** Tokens that are no longer good, `countMax` at most; walks every user. */
+  expiredTokens(nowMicros: number, countMax: number): readonly TokenName[] {
+    return this.#catalog.users.expiredTokens(nowMicros, countMax);
   }
 
   /** Walks every topic; for statistics, not for every request. */

@@ -1,7 +1,8 @@
 import { Operation } from "@millrace/protocol";
 
 /**
- * Operations as the metadata log knows them. Most carry the wire body; 64, 133 and 201 have bodies of their own.
+ * Operations as the metadata log knows them. Most carry the wire body; 64, 133, 141, 144, 146 and those
+ * from 200 on have bodies of their own.
  * @see docs/spec/metadata-operations.md
  */
 export const MetadataOperation = {
@@ -18,6 +19,14 @@ export const MetadataOperation = {
   purgeTopic: Operation.PurgeTopic,
   createPartitions: Operation.CreatePartitions,
   deletePartitions: Operation.DeletePartitions,
+  createUser: Operation.CreateUser,
+  updateUser: Operation.UpdateUser,
+  deleteUser: Operation.DeleteUser,
+  changePassword: Operation.ChangePassword,
+  updatePermissions: Operation.UpdatePermissions,
+  createPersonalAccessToken: Operation.CreatePersonalAccessToken,
+  deletePersonalAccessToken: Operation.DeletePersonalAccessToken,
   /** Ours: 200 to 249 never travel between client and server. */
   createRootUser: 201,
+  deleteExpiredTokens: 202,
 } as const;

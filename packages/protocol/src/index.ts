@@ -20,7 +20,7 @@
  * @packageDocumentation
  */
 
-export { decodeBody, encodeBody } from "./body-codec.ts";
+export { decodeBody, encodeBody, readPresence } from "./body-codec.ts";
 export {
   CONSUMER_OFFSETS_DEFAULT,
   CONSUMER_OFFSETS_MAX,

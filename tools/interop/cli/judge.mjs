@@ -11,6 +11,7 @@ import { restartCases } from "./restart-cases.mjs";
 import { streamCases } from "./stream-cases.mjs";
 import { systemCases } from "./system-cases.mjs";
 import { topicCases } from "./topic-cases.mjs";
+import { userCases } from "./user-cases.mjs";
 
 const [binary, address] = process.argv.slice(2);
 const home = mkdtempSync(join(tmpdir(), "millrace-interop-iggy-"));
@@ -29,6 +30,7 @@ const cases = {
   ...topicCases,
   ...messageCases,
   ...offsetCases,
+  ...userCases,
   ...restartCases,
 };
 for (const [title, run] of Object.entries(cases)) {

@@ -36,6 +36,15 @@ class Judge:
             self._client = await self.new_client()
         return self._client
 
+    async def fresh_client(self) -> IggyClient:
+        """Shares a new client from now on.
+
+        A heartbeat of the official client, one every 5 s, that meets a server which is down right then makes
+        the next call fail instead of waiting for the new connection; that of a fresh client is not due yet.
+        """
+        self._client = await self.new_client()
+        return self._client
+
     async def new_client(self) -> IggyClient:
         """One more logged-in client; it comes back by itself after a lost connection."""
         login = AutoLogin.username_password("iggy", "iggy")

@@ -14,6 +14,7 @@ import poll_cases
 import producer_cases
 import restart_cases
 import session_cases
+import user_cases
 from case import Judge
 
 # The restart comes last: it ends the connection that the cases before it share.
@@ -25,6 +26,7 @@ CASES = [
     *partition_cases.CASES,
     *offset_cases.CASES,
     *producer_cases.CASES,
+    *user_cases.CASES,
     *restart_cases.CASES,
 ]
 

@@ -9,7 +9,7 @@ from offset_cases import store, stored
 
 async def restart(judge: Judge) -> None:
     """After a kill and a restart the client comes back by itself and everything is there."""
-    client = await judge.client()
+    client = await judge.fresh_client()
     name = await topic(client, "durable", 2)
     await client.create_topic(STREAM, "strict", partitions_count=1, options={"durability": "persisted"})
     expected = [f"kept {number}".encode() for number in range(1000)]

@@ -34,10 +34,10 @@ test("every link of a document leads to a file or folder", () => {
 
 test("every promise names tests, and each of them exists", () => {
   const page = readFileSync(join(root, "docs", "promises.md"), "utf8");
-  const rows = [...page.matchAll(/^\| (P\d) \| (\S+\.test\.ts) \| (.+) \|$/gm)];
+  const rows = [...page.matchAll(/^\| (P\d+) \| (\S+\.test\.ts) \| (.+) \|$/gm)];
   assert.deepEqual(
     [...new Set(rows.map(([, promise]) => promise))],
-    ["P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8"],
+    Array.from({ length: 10 }, (_, index) => `P${index + 1}`),
   );
   for (const [, promise = "", path = "", title = ""] of rows) {
     const text = readFileSync(join(root, path), "utf8");

@@ -50,6 +50,17 @@ type PlainCalls = Pick<
   | "getConsumerOffset"
   | "storeConsumerOffset"
   | "deleteConsumerOffset"
+  | "userId"
+  | "createUser"
+  | "getUser"
+  | "getUsers"
+  | "updateUser"
+  | "updatePermissions"
+  | "changePassword"
+  | "deleteUser"
+  | "createPersonalAccessToken"
+  | "getPersonalAccessTokens"
+  | "deletePersonalAccessToken"
 >;
 
 /** What commands ask of a session; the SDK's client is one, tests bring another. */

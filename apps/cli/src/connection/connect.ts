@@ -1,5 +1,6 @@
 import { MillraceClient } from "@millrace/client";
 import type { Client } from "./client.ts";
+import type { Credentials } from "./credentials.ts";
 import { addressText, type ConnectionSettings } from "./settings.ts";
 
 const MICROS_PER_MS = 1_000n;
@@ -8,12 +9,16 @@ const MICROS_PER_MS = 1_000n;
 export function connect(settings: ConnectionSettings): Promise<Client> {
   return MillraceClient.connect({
     address: addressText(settings.tcpServerAddress),
-    username: settings.credentials.username,
-    password: settings.credentials.password,
+    ...credentialOptions(settings.credentials),
     reconnect: {
       retries: settings.tcpReconnectionMaxRetries,
       intervalMs: Number(settings.tcpReconnectionInterval / MICROS_PER_MS),
       factor: 1,
     },
   });
+}
+
+function credentialOptions(credentials: Credentials) {
+  if ("token" in credentials) return { token: credentials.token };
+  return { username: credentials.username, password: credentials.password };
 }

@@ -9,23 +9,26 @@ async function credentialsOf(args: readonly string[], options: FakeWorldOptions)
   return ran.settings[0]?.credentials;
 }
 
+/** Name and password; a token has neither. */
+async function pairOf(args: readonly string[], options: FakeWorldOptions) {
+  const credentials = await credentialsOf(args, options);
+  return credentials !== undefined && "username" in credentials ? credentials : undefined;
+}
+
 test("typed credentials win over the environment", async () => {
   const environment = { MILLRACE_USERNAME: "env", MILLRACE_PASSWORD: "env" };
   const typed = await credentialsOf(["-u", "ann", "-p", "pw"], { environment });
   assert.deepEqual(typed, { username: "ann", password: "pw" });
   const older = ["--credentials-username", "old", "--credentials-password", "pw"];
   assert.deepEqual(await credentialsOf(older, { environment }), { username: "old", password: "pw" });
-  assert.equal((await credentialsOf(["-u", "ann", ...older, "-p", "x"], { environment }))?.username, "ann");
+  assert.equal((await pairOf(["-u", "ann", ...older, "-p", "x"], { environment }))?.username, "ann");
 });
 
 test("our variables win over those of compatible scripts, and half a pair counts for nothing", async () => {
   const iggy = { IGGY_USERNAME: "iggy", IGGY_PASSWORD: "ip" };
   const ours = { MILLRACE_USERNAME: "mill", MILLRACE_PASSWORD: "mp" };
-  assert.equal((await credentialsOf([], { environment: { ...iggy, ...ours } }))?.username, "mill");
-  assert.equal(
-    (await credentialsOf([], { environment: { ...iggy, MILLRACE_USERNAME: "mill" } }))?.username,
-    "iggy",
-  );
+  assert.equal((await pairOf([], { environment: { ...iggy, ...ours } }))?.username, "mill");
+  assert.equal((await pairOf([], { environment: { ...iggy, MILLRACE_USERNAME: "mill" } }))?.username, "iggy");
 });
 
 test("without credentials nothing is assumed", async () => {
@@ -35,9 +38,9 @@ test("without credentials nothing is assumed", async () => {
 });
 
 test("a user name alone asks for the password on a terminal and reads one line elsewhere", async () => {
-  const asked = await credentialsOf(["-u", "ann"], { stdinIsTerminal: true, secret: "typed" });
+  const asked = await pairOf(["-u", "ann"], { stdinIsTerminal: true, secret: "typed" });
   assert.equal(asked?.password, "typed");
-  assert.equal((await credentialsOf(["-u", "ann"], { stdin: "piped\n" }))?.password, "piped");
+  assert.equal((await pairOf(["-u", "ann"], { stdin: "piped\n" }))?.password, "piped");
 });
 
 test("no password at the prompt and none on standard input is a wrong command line", async () => {

@@ -6,6 +6,7 @@ export interface Target {
   readonly topic?: string;
   readonly partition?: string;
   readonly consumer?: string;
+  readonly user?: string;
 }
 
 type Advice = string | ((target: Target) => string);
@@ -18,6 +19,9 @@ const CHECK_LOGIN =
   "or MILLRACE_USERNAME and MILLRACE_PASSWORD.";
 const TRY_AGAIN = "The server is starting or busy; try again in a moment.";
 const CHECK_OUTCOME = "The server may have done it: look before you repeat the command.";
+
+const LIST_USERS = "List the users with: millrace user list";
+const LIST_TOKENS = "List your tokens with: millrace pat list";
 
 const listStreams = "List the streams with: millrace stream list";
 const listTopics = ({ stream }: Target) =>
@@ -42,6 +46,13 @@ const ADVICE: ReadonlyMap<number, Advice> = new Map<number, Advice>([
   [ErrorCode.InvalidCredentials, CHECK_LOGIN],
   [ErrorCode.InvalidUsername, "A user name has 3 to 50 bytes."],
   [ErrorCode.InvalidPassword, "A password has 3 to 100 bytes."],
+  [ErrorCode.UserAlreadyExists, `Choose another name. ${LIST_USERS}`],
+  [ErrorCode.CannotDeleteUser, "Root stays; rename it or change its password instead."],
+  [ErrorCode.CannotChangePermissions, "Root may do everything and stays active."],
+  [ErrorCode.InvalidPersonalAccessTokenName, "The name of a token has 3 to 30 bytes."],
+  [ErrorCode.PersonalAccessTokenAlreadyExists, `Choose another name. ${LIST_TOKENS}`],
+  [ErrorCode.PersonalAccessTokensLimitReached, `Delete one that is not needed. ${LIST_TOKENS}`],
+  [ErrorCode.InvalidPersonalAccessToken, "The token is wrong, expired or deleted; log in with -u NAME."],
   [ErrorCode.TransientNotCommitted, CHECK_OUTCOME],
   [ErrorCode.TransientNotAccepted, TRY_AGAIN],
   [ErrorCode.NotConnected, START_SERVER],
@@ -79,6 +90,8 @@ export function nextStep(code: number, target: Target): string | undefined {
 }
 
 function missingTarget(target: Target): string {
+  if (target.user !== undefined) return LIST_USERS;
+  if (target.stream === undefined && target.consumer === undefined) return LIST_TOKENS;
   if (target.topic !== undefined) return `${showTopic(target)}. ${listStreams}`;
   return listStreams;
 }

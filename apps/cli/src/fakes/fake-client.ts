@@ -1,10 +1,59 @@
-import type { Ack, Message, Partition, Stats, StreamDetails, TopicDetails } from "@millrace/client";
+import type {
+  Ack,
+  Message,
+  NewUser,
+  Partition,
+  PersonalAccessToken,
+  Stats,
+  StreamDetails,
+  TopicDetails,
+  User,
+  UserDetails,
+} from "@millrace/client";
 import { CodedError, ErrorCode } from "@millrace/errors";
 import { encodeTypedFields, type TypedFieldPair, typedField } from "@millrace/framing";
 import type { Client, ShownMessage } from "../connection/client.ts";
 
 const CREATED_AT = 1_789_984_800_000_001n;
 const NO_OPTIONS = {};
+
+const ROOT: UserDetails = {
+  id: 0,
+  username: "iggy",
+  createdAt: CREATED_AT,
+  status: "active",
+  permissions: undefined,
+};
+const TOPIC_RIGHTS = { manageTopic: false, readTopic: false, pollMessages: true, sendMessages: false };
+const STREAM_RIGHTS = {
+  manageStream: false,
+  readStream: true,
+  manageTopics: false,
+  readTopics: false,
+  pollMessages: false,
+  sendMessages: false,
+};
+const ANN: UserDetails = {
+  id: 1,
+  username: "ann",
+  createdAt: CREATED_AT,
+  status: "inactive",
+  permissions: {
+    global: {
+      manageServers: false,
+      readServers: true,
+      manageUsers: false,
+      readUsers: false,
+      manageStreams: false,
+      readStreams: false,
+      manageTopics: false,
+      readTopics: false,
+      pollMessages: false,
+      sendMessages: true,
+    },
+    streams: { 3: { ...STREAM_RIGHTS, topics: { 4: TOPIC_RIGHTS } } },
+  },
+};
 
 interface Stored {
   readonly partition: ShownMessage[];
@@ -22,6 +71,8 @@ export class FakeClient {
   readonly topic: FakeTopic = { details: topicDetails("orders", 2), partitions: [stored(), stored()] };
   storedOffset: bigint | undefined;
   closedCount = 0;
+  readonly userId = 0;
+  readonly tokens: PersonalAccessToken[] = [];
 
   /** This fake as a client; every other call is recorded and answers nothing. */
   asClient(): Client {
@@ -39,6 +90,38 @@ export class FakeClient {
 
   async close(): Promise<void> {
     this.closedCount += 1;
+  }
+
+  async getUsers(): Promise<readonly User[]> {
+    return [ROOT, ANN];
+  }
+
+  async getUser(user: unknown): Promise<UserDetails | undefined> {
+    return [ROOT, ANN].find(({ id, username }) => user === id || user === username);
+  }
+
+  async createUser(user: NewUser): Promise<UserDetails> {
+    this.calls.push(["createUser", user]);
+    return { ...ANN, username: user.username };
+  }
+
+  async createPersonalAccessToken(name: string, options: { expiry?: bigint } = {}): Promise<string> {
+    this.calls.push(["createPersonalAccessToken", name, options]);
+    const { expiry } = options;
+    const nowMicros = BigInt(Date.now()) * 1000n;
+    this.tokens.push({ name, expiresAt: expiry === undefined ? undefined : nowMicros + expiry });
+    return `token-of-${name}`;
+  }
+
+  async getPersonalAccessTokens(): Promise<readonly PersonalAccessToken[]> {
+    return this.tokens;
+  }
+
+  async deletePersonalAccessToken(name: string): Promise<void> {
+    this.calls.push(["deletePersonalAccessToken", name]);
+    const index = this.tokens.findIndex((token) => token.name === name);
+    if (index < 0) throw new CodedError(ErrorCode.ResourceNotFound, `There is no token "${name}".`);
+    this.tokens.splice(index, 1);
   }
 
   async createStream(name: string): Promise<StreamDetails> {

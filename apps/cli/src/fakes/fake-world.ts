@@ -15,6 +15,8 @@ export interface FakeWorldOptions {
   readonly isTerminal?: boolean;
   readonly environment?: Readonly<Record<string, string>>;
   readonly secret?: string;
+  /** Folder of stored tokens; by default one that is not there. */
+  readonly home?: string;
   /** Calls back when the command waits for Ctrl-C; the test presses it by calling what it is given. */
   readonly onListen?: (press: () => void) => void;
 }
@@ -28,6 +30,7 @@ export interface Ran {
   readonly serverArguments: readonly (readonly string[])[];
 }
 
+const NO_HOME = "/nonexistent/millrace-home";
 const CREDENTIALS = { MILLRACE_USERNAME: "iggy", MILLRACE_PASSWORD: "iggy" };
 
 /** Runs a command line in a world of memory and answers what came of it. */
@@ -41,6 +44,7 @@ export async function runFake(args: readonly string[], options: FakeWorldOptions
     stdout,
     stderr,
     environment: options.environment ?? CREDENTIALS,
+    home: options.home ?? NO_HOME,
     connect: async (given) => {
       settings.push(given);
       return options.connect?.(given) ?? clientOf(options);

@@ -17,6 +17,11 @@ export function brokerConfig(config: Config): BrokerConfig {
     validateChecksums: config.partition.validate_checksum,
     tailCacheLengthMax: Math.floor(config.memory_pool.size * TAIL_CACHE_PART),
     heartbeat: { isEnabled: config.heartbeat.enabled, intervalMs: config.heartbeat.interval },
+    tokensPerUserMax: config.personal_access_token.max_tokens_per_user,
+    tokenCleaner: {
+      isEnabled: config.personal_access_token.cleaner.enabled,
+      intervalMs: config.personal_access_token.cleaner.interval,
+    },
     snapshotEveryOps: config.metadata.journal_slots,
   };
 }

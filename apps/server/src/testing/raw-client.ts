@@ -23,13 +23,16 @@ const EVICTION_COMMAND = 13;
 
 /** Speaks the protocol in raw bytes over TCP, one request at a time. */
 export class RawClient {
+  readonly #client: bigint;
   readonly #socket: Socket;
   readonly #chunks: AsyncIterator<Uint8Array>;
   #received = new Uint8Array(0);
   #session = 0n;
   #number = 1n;
 
-  constructor(port: number) {
+  /** @param client  id of the client; one of its own for whoever logs in beside another */
+  constructor(port: number, client = 77n) {
+    this.#client = client;
     this.#socket = connect(port, "127.0.0.1");
     this.#chunks = this.#socket[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
   }
@@ -64,7 +67,13 @@ export class RawClient {
     header: { request: bigint; code?: number },
   ): Promise<RawAnswer> {
     const frame = new Uint8Array(HEADER_LENGTH + body.length);
-    const fields = { length: frame.length, client: 77n, operation, session: this.#session, ...header };
+    const fields = {
+      length: frame.length,
+      client: this.#client,
+      operation,
+      session: this.#session,
+      ...header,
+    };
     encodeRequestHeader(frame, fields);
     frame.set(body, HEADER_LENGTH);
     this.#socket.write(frame);

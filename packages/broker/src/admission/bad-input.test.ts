@@ -66,7 +66,7 @@ test("A command of the protocol that is not built yet answers FeatureUnavailable
       operation !== Operation.Logout &&
       !isLegacyLogin(code),
   );
-  assert.ok(unbuilt.length > 15);
+  assert.ok(unbuilt.length > 0);
   for (const { name } of unbuilt) {
     assert.equal((await client.command(name)).code, ErrorCode.FeatureUnavailable, name);
   }

@@ -15,12 +15,18 @@ import { getClients } from "./system/get-clients.ts";
 import { getClusterMetadata } from "./system/get-cluster-metadata.ts";
 import { getMe } from "./system/get-me.ts";
 import { getStats } from "./system/get-stats.ts";
+import { createToken } from "./tokens/create-token.ts";
+import { getTokens } from "./tokens/get-tokens.ts";
 import { getTopic } from "./topics/get-topic.ts";
 import { getTopics } from "./topics/get-topics.ts";
+import { changePassword } from "./users/change-password.ts";
+import { createUser } from "./users/create-user.ts";
+import { getUser } from "./users/get-user.ts";
+import { getUsers } from "./users/get-users.ts";
 
 /**
  * Who carries out a command, by its code. Ping, login and logout are served before this table is asked; what
- * is not in it (users, tokens, consumer groups, snapshot, flush) answers `FeatureUnavailable`.
+ * is not in it (consumer groups, snapshot, flush) answers `FeatureUnavailable`.
  */
 export const COMMAND_HANDLERS: ReadonlyMap<number, Handler> = new Map<number, Handler>([
   [CommandCode.GetStats, getStats],
@@ -29,6 +35,16 @@ export const COMMAND_HANDLERS: ReadonlyMap<number, Handler> = new Map<number, Ha
   [CommandCode.GetMe, getMe],
   [CommandCode.GetClient, getClient],
   [CommandCode.GetClients, getClients],
+  [CommandCode.GetUser, getUser],
+  [CommandCode.GetUsers, getUsers],
+  [CommandCode.CreateUser, createUser],
+  [CommandCode.DeleteUser, commitMetadata],
+  [CommandCode.UpdateUser, commitMetadata],
+  [CommandCode.UpdatePermissions, commitMetadata],
+  [CommandCode.ChangePassword, changePassword],
+  [CommandCode.GetPersonalAccessTokens, getTokens],
+  [CommandCode.CreatePersonalAccessToken, createToken],
+  [CommandCode.DeletePersonalAccessToken, commitMetadata],
   [CommandCode.PollMessages, pollMessages],
   [CommandCode.SendMessages, sendMessages],
   [CommandCode.GetConsumerOffset, getConsumerOffset],

@@ -14,6 +14,7 @@ export interface CommittedMetadataOp {
   readonly operation: number;
   readonly timestamp: number;
   readonly client: bigint;
+  readonly session: number;
   readonly user: number;
   readonly body: Uint8Array;
 }

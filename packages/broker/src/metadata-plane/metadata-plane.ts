@@ -189,12 +189,13 @@ export class MetadataPlane {
   #execute(prepare: Prepare): void {
     const request = prepare.body as MetadataRequest;
     assert(this.#inFlight.shift() === request, "metadata ops are executed in the order they were prepared");
-    const { op, view, checksum, timestamp, operation, client, user } = prepare;
+    const { op, view, checksum, timestamp, operation, client, session, user } = prepare;
     const { body, effects } = executeOp(this.catalog, {
       op,
       operation,
       timestamp,
       client,
+      session,
       user,
       body: request.body,
     });

@@ -22,7 +22,7 @@ export function recoverState(
   const { state } = start;
   let end = start.end;
   for (const record of records) {
-    const { body } = executeOp(state.catalog, record);
+    const { body } = executeOp(state.catalog, { ...record, session: Number(record.session) });
     settle(state.clientTable, prepareOf(record), body);
     const { op, view, checksum, timestamp } = record;
     end = { op, view, checksum, timestamp };

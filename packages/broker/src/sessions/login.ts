@@ -1,5 +1,5 @@
 import { ErrorCode, isCodedError } from "@millrace/errors";
-import { UserStatus } from "@millrace/metadata";
+import { isExpired, type User, UserStatus } from "@millrace/metadata";
 import {
   acceptsProtocolVersion,
   decodeBody,
@@ -11,6 +11,7 @@ import {
   encodeLoginReply,
   encodeResultSuccess,
   type LoginRegister,
+  type LoginRegisterWithPat,
   Operation,
   PASSWORD_LENGTH_MAX,
   PASSWORD_LENGTH_MIN,
@@ -28,6 +29,7 @@ import type { Shard } from "../shard.ts";
 import type { ClientRequest } from "./client-request.ts";
 import { endSession } from "./logout.ts";
 import type { Session } from "./session.ts";
+import { endingOfLogin } from "./user-sessions.ts";
 
 /** More logins wait than may: the client tries again under the same id, see `PasswordChecks`. */
 const BUSY: MetadataAnswer = { kind: "refused", code: ErrorCode.TransientNotAccepted };
@@ -37,7 +39,8 @@ const BUSY: MetadataAnswer = { kind: "refused", code: ErrorCode.TransientNotAcce
  *
  * On a connection that has a session the same one is answered again, whatever the body says. Every refusal is
  * an eviction: 14 version, 15 body, 9 credentials (bad lengths, unknown name, wrong password, inactive user),
- * 10 token. While too many passwords wait to be checked it answers 58.
+ * 10 token (unknown or expired), 11 token of an inactive user. While too many passwords wait to be checked it
+ * answers 58.
  * @see wire-protocol section 5.1
  */
 export function login(shard: Shard, request: ClientRequest): void {
@@ -49,13 +52,16 @@ export function login(shard: Shard, request: ClientRequest): void {
   else evict(shard, request, EvictionReason.IncompatibleProtocol, { versionWindow: true });
 }
 
-/** Name and password are tried first, then a token; no token exists yet. */
+/** Name and password are tried first, then a token: a body may read as either. */
 function checkCredentials(shard: Shard, request: ClientRequest): void {
   const byPassword = decoded(decodeLoginRegister, request.body);
   const byToken = decoded(decodeLoginRegisterWithPat, request.body);
-  if (byPassword !== undefined && hasGoodLengths(byPassword)) checkPassword(shard, request, byPassword);
-  else if (byPassword !== undefined) evict(shard, request, EvictionReason.InvalidCredentials);
-  else if (byToken !== undefined) evict(shard, request, EvictionReason.InvalidToken);
+  if (byPassword !== undefined) {
+    checkPassword(shard, request, byPassword, () => {
+      if (byToken !== undefined) checkToken(shard, request, byToken, EvictionReason.InvalidCredentials);
+      else evict(shard, request, EvictionReason.InvalidCredentials);
+    });
+  } else if (byToken !== undefined) checkToken(shard, request, byToken, EvictionReason.InvalidToken);
   else evict(shard, request, EvictionReason.MalformedLogin);
 }
 
@@ -80,7 +86,11 @@ function answerAgain(shard: Shard, request: ClientRequest, { user, session }: Se
 }
 
 /** Takes the same time for an unknown name, a wrong password and an inactive user. */
-function checkPassword(shard: Shard, request: ClientRequest, body: LoginRegister): void {
+function checkPassword(shard: Shard, request: ClientRequest, body: LoginRegister, wrong: () => void): void {
+  if (!hasGoodLengths(body)) {
+    wrong();
+    return;
+  }
   const user = shard.catalog.userByName(body.username);
   const stored = user?.status === UserStatus.active ? user.passwordHash : undefined;
   shard.passwordChecks.check({
@@ -89,10 +99,19 @@ function checkPassword(shard: Shard, request: ClientRequest, body: LoginRegister
     isWanted: () => !request.connection.isEnded,
     decided(verdict) {
       if (verdict === "busy") answerMetadata(shard, request, BUSY, Operation.Register);
-      else if (verdict === "right" && user !== undefined) register(shard, request, body, user.id);
-      else evict(shard, request, EvictionReason.InvalidCredentials);
+      else if (verdict === "right" && user !== undefined) register(shard, request, body, user);
+      else wrong();
     },
   });
+}
+
+/** @param unknown  reason of the eviction when nobody has the token, or it is no longer good */
+function checkToken(shard: Shard, request: ClientRequest, body: LoginRegisterWithPat, unknown: number): void {
+  const holder = shard.catalog.userByToken(shard.tokenDigest(body.token));
+  if (holder === undefined || isExpired(holder.token, shard.platform.clock.wallMicros())) {
+    evict(shard, request, unknown);
+  } else if (holder.user.status !== UserStatus.active) evict(shard, request, EvictionReason.UserInactive);
+  else register(shard, request, body, holder.user);
 }
 
 function hasGoodLengths({ username, password }: LoginRegister): boolean {
@@ -107,28 +126,31 @@ function hasGoodLengths({ username, password }: LoginRegister): boolean {
   );
 }
 
-function register(shard: Shard, request: ClientRequest, prefix: VersionPrefix, user: number): void {
+/** Agrees on a session. A user who was deleted or made inactive since his check gets none. */
+function register(shard: Shard, request: ClientRequest, prefix: VersionPrefix, user: User): void {
   const { client } = request;
   shard.metadata.submit({
     client,
     session: 0,
     request: 0n,
     operation: Operation.Register,
-    user,
+    user: user.id,
     body: new Uint8Array(0),
     bodyChecksum: 0n,
     answered(answer) {
       if (isRegistered(answer)) {
-        bindSession(shard, request, { client, session: answer.op, user, isFenced: false });
+        bindSession(shard, request, { client, session: answer.op, user: user.id, isFenced: false });
         const { number, remoteAddress } = request.connection;
         shard.platform.log.debug("A client is logged in.", {
           number,
           remoteAddress,
-          user,
+          user: user.id,
           sdk: sdkOf(prefix),
         });
       }
-      answerMetadata(shard, request, answer, Operation.Register);
+      const ending = isRegistered(answer) ? endingOfLogin(shard, user) : undefined;
+      if (ending !== undefined) evict(shard, request, ending);
+      else answerMetadata(shard, request, answer, Operation.Register);
     },
   });
 }

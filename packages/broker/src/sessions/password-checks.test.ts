@@ -28,6 +28,8 @@ function checks(waitingMax: number) {
       isWanted: () => !gone.has(password),
       decided: (verdict) => void verdicts.push(`${password} ${verdict}`),
     });
+  const hash = (password: string, hashed: (stored: string | undefined) => void) =>
+    one.hash({ password, isWanted: () => !gone.has(password), hashed });
   for (const password of ["busy 1", "busy 2", "busy 3"]) claim(password);
   verdicts.length = 0;
   const busy = running.splice(0);
@@ -36,7 +38,7 @@ function checks(waitingMax: number) {
     running.shift()?.();
     await new Promise((resolve) => setImmediate(resolve));
   };
-  return { claim, finishOne, running, verdicts, gone };
+  return { claim, hash, finishOne, running, verdicts, gone };
 }
 
 test("Claims are decided in order, one at a time; without a stored password none is right.", async () => {
@@ -69,4 +71,17 @@ test("Who hung up takes no place in a full queue and costs no check.", async () 
   assert.equal(running.length, 1);
   await finishOne();
   assert.deepEqual(verdicts.at(-1), "right right");
+});
+
+test("Hashes wait in the same queue: turned away when it is full, dropped when nobody waits for them.", async () => {
+  const { claim, finishOne, hash, gone } = checks(2);
+  const hashes: (string | undefined)[] = [];
+  claim("a");
+  hash("first", (stored) => hashes.push(stored));
+  hash("second", (stored) => hashes.push(stored));
+  hash("third", (stored) => hashes.push(stored));
+  assert.deepEqual(hashes, [undefined], "the third is turned away");
+  gone.add("first");
+  await finishOne();
+  assert.deepEqual(hashes, [undefined, undefined, "second"]);
 });

@@ -15,25 +15,45 @@ export interface PasswordClaim {
   decided(verdict: PasswordVerdict): void;
 }
 
-/** Claims handed to the platform, which bounds what runs at once: enough to keep it busy. */
-const CHECKS_MAX = 4;
+/** A password to be hashed. */
+export interface PasswordToHash {
+  readonly password: string;
+  /** False once nobody waits for the hash any more. */
+  isWanted(): boolean;
+  /** Called once; without a hash when too many wait already, nobody waits for it, or it could not be made. */
+  hashed(stored: string | undefined): void;
+}
+
+/** One thing that waits for a thread. */
+interface Task {
+  isWanted(): boolean;
+  /** Never rejects. */
+  run(): Promise<void>;
+  /** Too many wait already. */
+  turnAway(): void;
+  /** It was not wanted any more when its turn came. */
+  drop(): void;
+}
+
+/** Tasks handed to the platform, which bounds what runs at once: enough to keep it busy. */
+const RUNNING_MAX = 4;
 /**
- * Claims that wait. Some 10 s of checks on two cores: whoever waits is answered before an official client
+ * Tasks that wait. Some 10 s of checks on two cores: whoever waits is answered before an official client
  * gives up at 30 s.
  */
 const WAITING_MAX = 256;
 
 /**
- * Checks passwords so that an unknown name takes as long as a wrong password.
+ * Checks passwords, so that an unknown name takes as long as a wrong password, and hashes new ones.
  *
- * A check costs a thread and megabytes for a while, on purpose. So strangers cannot pile them up: claims
- * beyond the queue's bound are turned away at once, and who hung up meanwhile costs no check.
+ * Either costs a thread and megabytes for a while, on purpose. So strangers cannot pile them up: what is
+ * beyond the queue's bound is turned away at once, and who hung up meanwhile costs nothing.
  */
 export class PasswordChecks {
   readonly #passwords: Passwords;
   readonly #dummyHash: string;
   readonly #waitingMax: number;
-  readonly #waiting = new Fifo<PasswordClaim>();
+  readonly #waiting = new Fifo<Task>();
   #runningCount = 0;
 
   /**
@@ -48,41 +68,67 @@ export class PasswordChecks {
 
   /** Decides on a claim, in the order in which they came. */
   check(claim: PasswordClaim): void {
+    this.#take({
+      isWanted: () => claim.isWanted(),
+      run: () => this.#verify(claim),
+      turnAway: () => claim.decided("busy"),
+      drop: () => claim.decided("wrong"),
+    });
+  }
+
+  /** Makes the stored form of a password, in its turn among the claims. */
+  hash(wish: PasswordToHash): void {
+    const nothing = () => wish.hashed(undefined);
+    this.#take({
+      isWanted: () => wish.isWanted(),
+      run: () =>
+        this.#passwords
+          .hash(wish.password)
+          .catch(() => undefined)
+          .then((stored) => wish.hashed(stored)),
+      turnAway: nothing,
+      drop: nothing,
+    });
+  }
+
+  #take(task: Task): void {
     if (this.#waiting.count >= this.#waitingMax) this.#dropUnwanted();
     if (this.#waiting.count >= this.#waitingMax) {
-      claim.decided("busy");
+      task.turnAway();
       return;
     }
-    this.#waiting.push(claim);
+    this.#waiting.push(task);
     this.#next();
   }
 
   #dropUnwanted(): void {
-    for (const claim of this.#waiting.drain()) {
-      if (claim.isWanted()) this.#waiting.push(claim);
-      else claim.decided("wrong");
+    for (const task of this.#waiting.drain()) {
+      if (task.isWanted()) this.#waiting.push(task);
+      else task.drop();
     }
   }
 
   #next(): void {
-    while (this.#runningCount < CHECKS_MAX) {
-      const claim = this.#waiting.shift();
-      if (claim === undefined) return;
-      if (claim.isWanted()) this.#verify(claim);
-      else claim.decided("wrong");
+    while (this.#runningCount < RUNNING_MAX) {
+      const task = this.#waiting.shift();
+      if (task === undefined) return;
+      if (task.isWanted()) this.#run(task);
+      else task.drop();
     }
   }
 
-  #verify(claim: PasswordClaim): void {
-    const { password, stored } = claim;
+  #run(task: Task): void {
     this.#runningCount += 1;
-    void this.#passwords
+    void task.run().then(() => {
+      this.#runningCount -= 1;
+      this.#next();
+    });
+  }
+
+  #verify({ password, stored, decided }: PasswordClaim): Promise<void> {
+    return this.#passwords
       .verify(password, stored ?? this.#dummyHash)
       .catch(() => false)
-      .then((isRight) => {
-        this.#runningCount -= 1;
-        claim.decided(isRight && stored !== undefined ? "right" : "wrong");
-        this.#next();
-      });
+      .then((isRight) => decided(isRight && stored !== undefined ? "right" : "wrong"));
   }
 }

@@ -1,4 +1,4 @@
-import { type KeyHash, loadKeyHash } from "@millrace/framing";
+import { loadKeyHash } from "@millrace/framing";
 import { type MetadataJournal, openMetadataJournal } from "@millrace/storage";
 import type { BrokerOptions } from "../broker.ts";
 import { createPrepareChecksum } from "../consensus/prepare-checksum.ts";
@@ -9,10 +9,12 @@ import { PartitionPlane } from "../partition-plane/partition-plane.ts";
 import { BalancedCounters } from "../routing/balanced-counters.ts";
 import { ConnectionRegistry } from "../sessions/connection-registry.ts";
 import { PasswordChecks } from "../sessions/password-checks.ts";
+import { endSessionsOf } from "../sessions/user-sessions.ts";
 import type { Shard } from "../shard.ts";
+import { loadTokenDigest } from "../tokens/token-digest.ts";
 import { ensureRootUser } from "./ensure-root-user.ts";
 import { openDataDirectory } from "./open-data-directory.ts";
-import { performEffects } from "./perform-effects.ts";
+import { type EffectParts, performEffects } from "./perform-effects.ts";
 
 /** Folder of the metadata journal and its snapshots. */
 const METADATA_PATH = "metadata";
@@ -67,20 +69,25 @@ async function recoverShard(options: BrokerOptions, closers: (() => Promise<void
       admissionTimeoutMs: config.admissionTimeoutMs,
     },
   });
-  const metadata = recoverMetadata(options, { journal, partitions, checksumOf });
+  const metadata = recoverMetadata(options, {
+    journal,
+    partitions,
+    checksumOf,
+    userChanged: (user) => endSessionsOf(shard, user),
+  });
   closers.push(
     () => partitions.stop(),
     () => metadata.stop(),
   );
   await partitions.recover(metadata.catalog, metadata.commit);
-  return shardOf(options, { metadata, partitions, keyHash: await loadKeyHash() });
+  const shard = await shardOf(options, { metadata, partitions });
+  return shard;
 }
 
 function recoverMetadata(
   { platform, config }: BrokerOptions,
-  parts: {
+  parts: EffectParts & {
     readonly journal: MetadataJournal;
-    readonly partitions: PartitionPlane;
     readonly checksumOf: ReturnType<typeof createPrepareChecksum>;
   },
 ): MetadataPlane {
@@ -98,16 +105,15 @@ function recoverMetadata(
     prepareQueueDepth: config.metadataQueueDepth,
     admissionTimeoutMs: config.admissionTimeoutMs,
     snapshotEveryOps: config.snapshotEveryOps,
-    perform: (effects) => performEffects(parts.partitions, effects),
+    perform: (effects) => performEffects(parts, effects),
   });
 }
 
 async function shardOf(
   options: BrokerOptions,
-  parts: { readonly metadata: MetadataPlane; readonly partitions: PartitionPlane; readonly keyHash: KeyHash },
+  { metadata, partitions }: Pick<Shard, "metadata" | "partitions">,
 ): Promise<Shard> {
   const { platform, kernel, pool, config, roster } = options;
-  const { metadata, partitions, keyHash } = parts;
   const connections = new ConnectionRegistry();
   const nobodysPassword = new TextDecoder("latin1").decode(platform.random.bytes(16));
   return {
@@ -115,7 +121,8 @@ async function shardOf(
     platform,
     kernel,
     pool,
-    keyHash,
+    keyHash: await loadKeyHash(),
+    tokenDigest: await loadTokenDigest(),
     roster,
     metadata,
     partitions,

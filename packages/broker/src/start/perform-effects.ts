@@ -1,12 +1,19 @@
 import type { Effect } from "@millrace/metadata";
 import type { PartitionPlane } from "../partition-plane/partition-plane.ts";
 
-/** Starts everything an op asks of partitions, in order, and settles when all of it is done. */
-export async function performEffects(partitions: PartitionPlane, effects: readonly Effect[]): Promise<void> {
-  await Promise.all(effects.map((effect) => performEffect(partitions, effect)));
+/** Who has a part in what an op asks for. */
+export interface EffectParts {
+  readonly partitions: PartitionPlane;
+  /** Called at once, while the catalog is as the op left it. */
+  userChanged(user: number): void;
 }
 
-function performEffect(partitions: PartitionPlane, effect: Effect): Promise<void> | undefined {
+/** Starts everything an op asks for, in order, and settles when all of it is done. */
+export async function performEffects(parts: EffectParts, effects: readonly Effect[]): Promise<void> {
+  await Promise.all(effects.map((effect) => performEffect(parts, effect)));
+}
+
+function performEffect({ partitions, userChanged }: EffectParts, effect: Effect): Promise<void> | undefined {
   switch (effect.kind) {
     case "partition-created":
       return partitions.create(effect.partition, effect.topic);
@@ -15,6 +22,7 @@ function performEffect(partitions: PartitionPlane, effect: Effect): Promise<void
     case "partition-purged":
       return partitions.purge(effect.partition, effect.generation);
     case "user-changed":
+      userChanged(effect.user);
       return undefined;
   }
 }

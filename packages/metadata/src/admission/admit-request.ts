@@ -5,13 +5,17 @@ import {
   decodeCreateStream,
   decodeCreateTopic,
   decodeDeletePartitions,
+  decodeDeletePersonalAccessToken,
   decodeDeleteSegments,
   decodeDeleteStream,
   decodeDeleteTopic,
+  decodeDeleteUser,
   decodePurgeStream,
   decodePurgeTopic,
+  decodeUpdatePermissions,
   decodeUpdateStream,
   decodeUpdateTopic,
+  decodeUpdateUser,
   Operation,
   type OptionEntries,
   PARTITIONS_PER_REQUEST_MAX,
@@ -48,6 +52,13 @@ const ADMISSIONS: ReadonlyMap<number, Admit> = new Map<number, Admit>([
     admitAs(MetadataOperation.deletePartitions, decodeDeletePartitions, somePartitions),
   ],
   [Operation.DeleteSegments, admitAs(MetadataOperation.truncatePartition, decodeDeleteSegments)],
+  [Operation.UpdateUser, admitAs(MetadataOperation.updateUser, decodeUpdateUser, noOptions)],
+  [Operation.DeleteUser, admitAs(MetadataOperation.deleteUser, decodeDeleteUser)],
+  [Operation.UpdatePermissions, admitAs(MetadataOperation.updatePermissions, decodeUpdatePermissions)],
+  [
+    Operation.DeletePersonalAccessToken,
+    admitAs(MetadataOperation.deletePersonalAccessToken, decodeDeletePersonalAccessToken),
+  ],
 ]);
 
 /**
@@ -57,7 +68,8 @@ const ADMISSIONS: ReadonlyMap<number, Admit> = new Map<number, Admit>([
  * carries the returned operation byte: 64 for CreateTopic, 68 for DeleteSegments.
  * @throws CodedError InvalidCommand (with `details.position`), TooManyPartitions, UnsupportedOptionKey,
  *         InvalidOptionValue, OptionsBlockTooLarge, InvalidTopicSize; FeatureUnavailable for an operation
- *         that is not built yet
+ *         that is not built yet, and for CreateUser, ChangePassword and CreatePersonalAccessToken: they carry
+ *         secrets that the log must not see, so their ops are made by whoever hashes them
  * @see wire-protocol, section 4.1, first column
  */
 export function admitRequest(operation: number, body: Uint8Array): AdmittedRequest {

@@ -4,6 +4,7 @@ import type { Catalog } from "./catalog.ts";
 import type { Partition } from "./partition.ts";
 import type { StreamEntry } from "./stream.ts";
 import { findPartition, type Topic } from "./topic.ts";
+import type { User } from "./user.ts";
 
 /** A topic together with the stream it is in. */
 export interface TopicPlace {
@@ -44,6 +45,16 @@ export function requirePartition(topic: Topic, partitionId: number): Partition {
   const partition = findPartition(topic, partitionId);
   if (partition !== undefined) return partition;
   throw missing(ErrorCode.PartitionNotFound, `Partition ${partitionId} does not exist in topic ${topic.id}.`);
+}
+
+/**
+ * The user.
+ * @throws CodedError ResourceNotFound
+ */
+export function requireUser(catalog: Catalog, identifier: Identifier): User {
+  const user = catalog.users.find(identifier);
+  if (user !== undefined) return user;
+  throw missing(ErrorCode.ResourceNotFound, `User ${identifierText(identifier)} does not exist.`);
 }
 
 function missing(code: number, text: string): CodedError {

@@ -1,4 +1,5 @@
 import type { Permissions } from "@millrace/protocol";
+import type { Token } from "./token.ts";
 
 /** Whether a user may log in. */
 export const UserStatus = { active: 1, inactive: 2 } as const;
@@ -17,4 +18,8 @@ export interface User {
   readonly permissions: Permissions | undefined;
   /** Microseconds since the epoch. */
   readonly createdAt: number;
+  /** Op that created the user: whoever gets a freed id is another one. */
+  readonly revision: number;
+  /** By the order in which they were created. */
+  readonly tokens: readonly Token[];
 }

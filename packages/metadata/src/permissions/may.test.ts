@@ -42,7 +42,16 @@ function userWith(grants: {
   const topics = new Map([[2, { ...TOPIC, ...grants.topic }]]);
   const streams = new Map([[1, { ...STREAM, ...grants.stream, topics }]]);
   const permissions = { global: { ...GLOBAL, ...grants.global }, streams };
-  return { id: 5, name: "alice", status: 1, passwordHash: "", createdAt: 0, permissions };
+  return {
+    id: 5,
+    name: "alice",
+    status: 1,
+    passwordHash: "",
+    createdAt: 0,
+    revision: 1,
+    tokens: [],
+    permissions,
+  };
 }
 
 const allowed = (user: User | undefined, scope = HERE) =>

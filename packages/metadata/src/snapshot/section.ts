@@ -10,7 +10,8 @@ export interface Section {
   write(writer: ByteWriter, catalog: Catalog): void;
   /**
    * Fills an empty part of the catalog.
+   * @param version  the version that wrote the bytes, 1..=`this.version`
    * @throws WireError, CodedError on bytes that `write` cannot have written
    */
-  read(reader: ByteReader, catalog: Catalog): void;
+  read(reader: ByteReader, catalog: Catalog, version: number): void;
 }

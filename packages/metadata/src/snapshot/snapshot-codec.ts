@@ -86,7 +86,7 @@ function readSection(
   const start = reader.position;
   reader.skip(length);
   const part = new ByteReader(bytes, start, start + length);
-  section.read(part, catalog);
+  section.read(part, catalog, version);
   part.finish();
 }
 

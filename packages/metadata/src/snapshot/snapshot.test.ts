@@ -6,6 +6,7 @@ import {
   encodeCreateStream,
   encodeDeleteStream,
   encodeDeleteTopic,
+  encodeDeleteUser,
   encodePurgeTopic,
   encodeUpdateStream,
   encodeUpdateTopic,
@@ -18,6 +19,9 @@ import { Catalog } from "../catalog/catalog.ts";
 import type { ApplyResult } from "../committed-op.ts";
 import { Driver } from "../driver.test.ts";
 import { createMetadata, restoreMetadata } from "../metadata.ts";
+import { MetadataOperation } from "../operation.table.ts";
+import { encodeDeleteExpiredTokens } from "../tokens/delete-expired-tokens.ts";
+import { createToken, createUser, MANAGER, READER } from "../users/users-fixture.test.ts";
 import { decodeSnapshot, encodeSnapshot } from "./snapshot-codec.ts";
 
 type Step = (driver: Driver) => ApplyResult;
@@ -68,6 +72,24 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       (driver) =>
         driver.deletePartitions(at.stream, at.topic, count),
   ),
+  fc.tuple(name, fc.constantFrom(undefined, READER, MANAGER)).map<Step>(
+    ([text, permissions]) =>
+      (driver) =>
+        createUser(driver, `user-${text}`, permissions),
+  ),
+  name.map<Step>(
+    (text) => (driver) =>
+      driver.request(Operation.DeleteUser, encodeDeleteUser({ user: toIdentifier(`user-${text}`) })),
+  ),
+  fc.tuple(name, fc.nat(3), fc.nat(9)).map<Step>(
+    ([text, user, number]) =>
+      (driver) =>
+        createToken(driver, { name: text, number, expiryMicros: BigInt(number) }, user),
+  ),
+  fc.nat(3).map<Step>((userId) => (driver) => {
+    const body = encodeDeleteExpiredTokens(["a", "b"].map((text) => ({ userId, name: text })));
+    return driver.applyOp(MetadataOperation.deleteExpiredTokens, body);
+  }),
 );
 const history = fc.array(step, { maxLength: 40 });
 
@@ -79,6 +101,7 @@ test("a catalog restored at any point goes on exactly like the one that was neve
       const restored = new Driver(restoreMetadata(driver.metadata.encodeSnapshot()));
       assert.equal(restored.op, driver.op);
       assert.deepEqual(restored.metadata.streams(), driver.metadata.streams());
+      assert.deepEqual(restored.metadata.users(), driver.metadata.users());
       for (const one of after) assert.deepEqual(one(restored), one(driver));
       assert.deepEqual(restored.metadata.encodeSnapshot(), driver.metadata.encodeSnapshot());
       assert.deepEqual(restored.metadata.counts(), driver.metadata.counts());
@@ -98,7 +121,7 @@ test("two catalogs that were given the same ops have equal snapshots", () => {
   );
 });
 
-test("a user keeps status, hash and permissions through a snapshot", () => {
+test("a user keeps status, hash, permissions and tokens through a snapshot", () => {
   const catalog = new Catalog();
   const flags = { manageTopic: true, readTopic: false, pollMessages: true, sendMessages: false };
   const stream = { manageStream: false, readStream: true, manageTopics: false, readTopics: false };
@@ -117,14 +140,18 @@ test("a user keeps status, hash and permissions through a snapshot", () => {
     pollMessages: false,
     sendMessages: false,
   };
-  const alice = { id: 1, name: "alice", status: 2 as const, passwordHash: "h", createdAt: 5 };
-  catalog.users.add({ ...alice, permissions: { global, streams } });
+  const alice = { id: 1, name: "alice", status: 2 as const, passwordHash: "h", createdAt: 5, revision: 7 };
+  const tokens = [
+    { name: "one", digest: "0".repeat(64), expiryAt: 0n },
+    { name: "two", digest: "f".repeat(64), expiryAt: 2n ** 64n - 1n },
+  ];
+  catalog.users.add({ ...alice, tokens, permissions: { global, streams } });
   assert.deepEqual(decodeSnapshot(encodeSnapshot(catalog)).users.list(), catalog.users.list());
 });
 
 test("an empty catalog is these bytes", () => {
   const sections =
-    "01000000" + "01000000" + "04000000" + "00000000" + "02000000" + "01000000" + "04000000" + "00000000";
+    "01000000" + "02000000" + "04000000" + "00000000" + "02000000" + "01000000" + "04000000" + "00000000";
   assert.equal(toHex(createMetadata().encodeSnapshot()), `01000000${"00".repeat(8)}02000000${sections}`);
 });
 

@@ -42,6 +42,8 @@ test("a server holds 1 048 576 streams", () => {
     passwordHash: "",
     permissions: undefined,
     createdAt: 1,
+    revision: 1,
+    tokens: [],
   } as const;
   catalog.users.add(root);
   const body = encodeCreateStream({ name: "one more", options: [] });

@@ -5,16 +5,18 @@ import { requireTopic } from "../catalog/targets.ts";
 import { identityOf, type Topic } from "../catalog/topic.ts";
 import { type ApplyResult, type CommittedOp, success } from "../committed-op.ts";
 import type { Effect } from "../effect.ts";
+import { forgetTopicRights } from "../permissions/forget-rights.ts";
 import { requireGrant } from "../permissions/may.ts";
 
 /**
- * Deletes a topic and its partitions.
+ * Deletes a topic, its partitions and the rights on it.
  * @throws CodedError StreamIdNotFound, TopicIdNotFound, Unauthorized
  */
 export function deleteTopic(catalog: Catalog, op: CommittedOp): ApplyResult {
   const { stream, topic } = requireTopic(catalog, decodeDeleteTopic(op.body));
   requireGrant(catalog, op.user, "manage-topic", { stream: stream.id, topic: topic.id });
   stream.topics.remove(topic);
+  forgetTopicRights(catalog, { stream: stream.id, topic: topic.id });
   return success(partitionsDeleted(topic, topic.partitions));
 }
 

@@ -13,7 +13,15 @@ test("the first user is root: id 0, active, with the hash it was given and no ex
   const op = { op: 1, operation: MetadataOperation.createRootUser, timestamp: 77, client: 0n, user: 0, body };
   assert.deepEqual(metadata.apply(op).effects, [{ kind: "user-changed", user: 0 }]);
   const root = metadata.userByName(ROOT.name);
-  assert.deepEqual(root, { id: 0, status: 1, permissions: undefined, createdAt: 77, ...ROOT });
+  assert.deepEqual(root, {
+    id: 0,
+    status: 1,
+    permissions: undefined,
+    createdAt: 77,
+    revision: 1,
+    tokens: [],
+    ...ROOT,
+  });
   assert.equal(metadata.userById(0), root);
   assert.equal(metadata.findUser(toIdentifier("iggy")), root);
   assert.deepEqual(metadata.users(), [root]);

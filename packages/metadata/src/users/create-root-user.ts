@@ -19,6 +19,8 @@ export function createRootUser(catalog: Catalog, op: CommittedOp): ApplyResult {
     passwordHash,
     permissions: undefined,
     createdAt: op.timestamp,
+    revision: op.op,
+    tokens: [],
   });
   return success([{ kind: "user-changed", user: ROOT_USER_ID }]);
 }

@@ -15,13 +15,22 @@ import type { Handler } from "../handler.ts";
  */
 export const commitMetadata: Handler = (shard, request, session) => {
   const { operation, body } = admitRequest(request.operation, request.body);
+  commitOp(shard, request, session, { operation, body: body.slice() });
+};
+
+/** Submits an op for a client's request and answers the request with what it came to. */
+export function commitOp(
+  shard: Shard,
+  request: ClientRequest,
+  session: Session,
+  op: { readonly operation: number; readonly body: Uint8Array },
+): void {
   shard.metadata.submit({
     ...metadataRequest(request, session),
-    operation,
-    body: body.slice(),
-    answered: (answer) => answerMetadata(shard, request, answer, operation),
+    ...op,
+    answered: (answer) => answerMetadata(shard, request, answer, op.operation),
   });
-};
+}
 
 /**
  * Who asks, in the words of the metadata group: the session of the connection counts, not that of the header.

@@ -1,0 +1,35 @@
+import { type User, UserStatus } from "@millrace/metadata";
+import { EvictionReason } from "@millrace/protocol";
+import type { Shard } from "../shard.ts";
+import { logoutOnBehalf } from "./logout.ts";
+
+/**
+ * Ends the sessions of a user who was deleted or made inactive: the reference lets them go on, we do not.
+ *
+ * Requests that were begun are answered first. Sessions without a connection leave the client table.
+ * Permissions and passwords end nothing: the next request is judged by what is true then.
+ */
+export function endSessionsOf(shard: Shard, userId: number): void {
+  const reason = endingOf(shard.catalog.userById(userId));
+  if (reason === undefined) return;
+  const connected = new Set<bigint>();
+  for (const connection of shard.connections.list()) {
+    if (connection.session?.user !== userId) continue;
+    connected.add(connection.session.client);
+    connection.evict(reason);
+  }
+  for (const { client, epoch, user } of shard.metadata.clientTable.sessions()) {
+    if (user === userId && !connected.has(client)) logoutOnBehalf(shard, { client, session: epoch, user });
+  }
+}
+
+/** Why a login that was checked for `before` cannot stand, if it cannot: reason of an eviction. */
+export function endingOfLogin(shard: Shard, before: User): number | undefined {
+  const now = shard.catalog.userById(before.id);
+  return endingOf(now?.revision === before.revision ? now : undefined);
+}
+
+function endingOf(user: User | undefined): number | undefined {
+  if (user === undefined) return EvictionReason.NoSession;
+  return user.status === UserStatus.active ? undefined : EvictionReason.UserInactive;
+}
