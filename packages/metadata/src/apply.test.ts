@@ -54,7 +54,7 @@ test("what a user may not do is rejected, once its target was found", () => {
     driver.request(Operation.DeleteTopic, deletion("missing"), stranger).code,
   ];
   assert.deepEqual(codes, [ErrorCode.Unauthorized, ErrorCode.Unauthorized, ErrorCode.TopicIdNotFound]);
-  assert.deepEqual(driver.metadata.counts(), { streams: 1, topics: 1, partitions: 1, users: 1 });
+  assert.deepEqual(driver.metadata.counts(), { streams: 1, topics: 1, partitions: 1, users: 1, groups: 0 });
 });
 
 test("before root exists nobody may change anything", () => {

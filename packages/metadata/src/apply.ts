@@ -2,6 +2,12 @@ import { ErrorCode, isCodedError } from "@millrace/errors";
 import { isWireError } from "@millrace/framing";
 import type { Catalog } from "./catalog/catalog.ts";
 import { type ApplyResult, type CommittedOp, rejection, success } from "./committed-op.ts";
+import { completeConsumerGroupRevocation } from "./consumer-groups/complete-revocation.ts";
+import { createConsumerGroup } from "./consumer-groups/create-group.ts";
+import { deleteConsumerGroup } from "./consumer-groups/delete-group.ts";
+import { joinConsumerGroup } from "./consumer-groups/join-group.ts";
+import { logout, removeConsumerGroupMember } from "./consumer-groups/leave-all-groups.ts";
+import { leaveConsumerGroup } from "./consumer-groups/leave-group.ts";
 import { MetadataOperation } from "./operation.table.ts";
 import { createPartitions } from "./partitions/create-partitions.ts";
 import { deletePartitions } from "./partitions/delete-partitions.ts";
@@ -32,7 +38,7 @@ const noChange: Handler = () => success();
 
 const HANDLERS: ReadonlyMap<number, Handler> = new Map<number, Handler>([
   [MetadataOperation.register, noChange],
-  [MetadataOperation.logout, noChange],
+  [MetadataOperation.logout, logout],
   [MetadataOperation.createStream, createStream],
   [MetadataOperation.updateStream, updateStream],
   [MetadataOperation.deleteStream, deleteStream],
@@ -51,6 +57,12 @@ const HANDLERS: ReadonlyMap<number, Handler> = new Map<number, Handler>([
   [MetadataOperation.updatePermissions, updatePermissions],
   [MetadataOperation.createPersonalAccessToken, createToken],
   [MetadataOperation.deletePersonalAccessToken, deleteToken],
+  [MetadataOperation.createConsumerGroup, createConsumerGroup],
+  [MetadataOperation.deleteConsumerGroup, deleteConsumerGroup],
+  [MetadataOperation.joinConsumerGroup, joinConsumerGroup],
+  [MetadataOperation.leaveConsumerGroup, leaveConsumerGroup],
+  [MetadataOperation.removeConsumerGroupMember, removeConsumerGroupMember],
+  [MetadataOperation.completeConsumerGroupRevocation, completeConsumerGroupRevocation],
   [MetadataOperation.createRootUser, createRootUser],
   [MetadataOperation.deleteExpiredTokens, deleteExpiredTokens],
 ]);

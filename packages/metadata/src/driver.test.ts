@@ -32,9 +32,9 @@ export class Driver {
   }
 
   /** Applies an op as it stands in the log. The clock shows 1000 x op. */
-  applyOp(operation: number, body: Uint8Array, user = 0): ApplyResult {
+  applyOp(operation: number, body: Uint8Array, user = 0, client = 7n): ApplyResult {
     this.op += 1;
-    return this.metadata.apply({ op: this.op, operation, timestamp: this.op * 1000, client: 7n, user, body });
+    return this.metadata.apply({ op: this.op, operation, timestamp: this.op * 1000, client, user, body });
   }
 
   /** Admits a wire request and applies its op. */

@@ -1,5 +1,5 @@
 /**
- * The catalog a cluster agrees on: streams, topics, partitions and users, changed by committed ops only.
+ * The catalog a cluster agrees on: streams, topics, partitions, consumer groups and users, changed by committed ops only.
  *
  * ```ts
  * import { createMetadata, encodeCreateRootUser, MetadataOperation } from "@millrace/metadata";
@@ -22,6 +22,22 @@ export { findPartition, identityOf, purgeGenerationOf, type Topic } from "./cata
 export { ROOT_USER_ID, type User, UserStatus } from "./catalog/user.ts";
 export type { TokenHolder, TokenName } from "./catalog/user-set.ts";
 export type { ApplyResult, CommittedOp } from "./committed-op.ts";
+export {
+  type ConsumerGroup,
+  type GroupMember,
+  type GroupPlace,
+  isBeingRevoked,
+  memberOf,
+  ownerOf,
+  type PendingRevocation,
+  pollablePartitions,
+} from "./consumer-groups/consumer-group.ts";
+export { encodeJoinGroupOp, type JoinGroupOp } from "./consumer-groups/join-group-op.ts";
+export {
+  type CompleteRevocationOp,
+  encodeCompleteRevocationOp,
+  encodeRemoveMemberOp,
+} from "./consumer-groups/server-ops.ts";
 export type { Effect } from "./effect.ts";
 export { createMetadata, type Metadata, type MetadataCounts, restoreMetadata } from "./metadata.ts";
 export { MetadataOperation } from "./operation.table.ts";

@@ -1,11 +1,13 @@
 import type { Identifier } from "@millrace/protocol";
 import { apply } from "./apply.ts";
 import { Catalog } from "./catalog/catalog.ts";
+import type { NamedSetView } from "./catalog/named-set.ts";
 import type { Stream } from "./catalog/stream.ts";
 import type { Topic } from "./catalog/topic.ts";
 import type { User } from "./catalog/user.ts";
 import type { TokenHolder, TokenName } from "./catalog/user-set.ts";
 import type { ApplyResult, CommittedOp } from "./committed-op.ts";
+import type { ConsumerGroup, GroupPlace } from "./consumer-groups/consumer-group.ts";
 import { decodeSnapshot, encodeSnapshot } from "./snapshot/snapshot-codec.ts";
 
 /** How much there is of everything. */
@@ -14,6 +16,7 @@ export interface MetadataCounts {
   readonly topics: number;
   readonly partitions: number;
   readonly users: number;
+  readonly groups: number;
 }
 
 /**
@@ -56,6 +59,27 @@ export class Metadata {
     return this.#catalog.streams.list();
   }
 
+  /** The consumer groups of a topic. */
+  groupsOf(topic: Topic): NamedSetView<ConsumerGroup> {
+    return this.#catalog.groups.of(topic);
+  }
+
+  /** The group at a place. */
+  findGroup({ streamId, topicId, groupId }: GroupPlace): ConsumerGroup | undefined {
+    const topic = this.#catalog.streams.byId(streamId)?.topics.byId(topicId);
+    return topic && this.#catalog.groups.of(topic).byId(groupId);
+  }
+
+  /** Groups a client is a member of, by ascending place. */
+  membershipsOf(client: bigint): readonly GroupPlace[] {
+    return this.#catalog.groups.membershipsOf(client);
+  }
+
+  /** Every client that is a member of a group. */
+  groupClients(): Iterable<bigint> {
+    return this.#catalog.groups.clients();
+  }
+
   findUser(identifier: Identifier): User | undefined {
     return this.#catalog.users.find(identifier);
   }
@@ -91,7 +115,8 @@ export class Metadata {
       topics += stream.topics.size;
       for (const topic of stream.topics.list()) partitions += topic.partitions.length;
     }
-    return { streams: this.#catalog.streams.size, topics, partitions, users: this.#catalog.users.size };
+    const { streams, users, groups } = this.#catalog;
+    return { streams: streams.size, topics, partitions, users: users.size, groups: groups.count };
   }
 }
 

@@ -1,8 +1,8 @@
 import { Operation } from "@millrace/protocol";
 
 /**
- * Operations as the metadata log knows them. Most carry the wire body; 64, 133, 141, 144, 146 and those
- * from 200 on have bodies of their own.
+ * Operations as the metadata log knows them. Most carry the wire body; 64, 66, 67, 133, 141, 144, 146, 148 and
+ * those from 200 on have bodies of their own.
  * @see docs/spec/metadata-operations.md
  */
 export const MetadataOperation = {
@@ -26,6 +26,12 @@ export const MetadataOperation = {
   updatePermissions: Operation.UpdatePermissions,
   createPersonalAccessToken: Operation.CreatePersonalAccessToken,
   deletePersonalAccessToken: Operation.DeletePersonalAccessToken,
+  createConsumerGroup: Operation.CreateConsumerGroup,
+  deleteConsumerGroup: Operation.DeleteConsumerGroup,
+  joinConsumerGroup: Operation.JoinConsumerGroup,
+  leaveConsumerGroup: Operation.LeaveConsumerGroup,
+  removeConsumerGroupMember: Operation.RemoveConsumerGroupMember,
+  completeConsumerGroupRevocation: Operation.CompleteConsumerGroupRevocation,
   /** Ours: 200 to 249 never travel between client and server. */
   createRootUser: 201,
   deleteExpiredTokens: 202,

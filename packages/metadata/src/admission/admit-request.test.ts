@@ -121,7 +121,6 @@ test("options are refused before they cost an op", () => {
 
 test("an operation that is not built yet, or that carries a secret, is not admitted here", () => {
   for (const operation of [
-    Operation.CreateConsumerGroup,
     Operation.CreateUser,
     Operation.ChangePassword,
     Operation.CreatePersonalAccessToken,

@@ -1,15 +1,18 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
 import {
   decodeBody,
+  decodeCreateConsumerGroup,
   decodeCreatePartitions,
   decodeCreateStream,
   decodeCreateTopic,
+  decodeDeleteConsumerGroup,
   decodeDeletePartitions,
   decodeDeletePersonalAccessToken,
   decodeDeleteSegments,
   decodeDeleteStream,
   decodeDeleteTopic,
   decodeDeleteUser,
+  decodeLeaveConsumerGroup,
   decodePurgeStream,
   decodePurgeTopic,
   decodeUpdatePermissions,
@@ -51,6 +54,9 @@ const ADMISSIONS: ReadonlyMap<number, Admit> = new Map<number, Admit>([
     Operation.DeletePartitions,
     admitAs(MetadataOperation.deletePartitions, decodeDeletePartitions, somePartitions),
   ],
+  [Operation.CreateConsumerGroup, admitAs(MetadataOperation.createConsumerGroup, decodeCreateConsumerGroup)],
+  [Operation.DeleteConsumerGroup, admitAs(MetadataOperation.deleteConsumerGroup, decodeDeleteConsumerGroup)],
+  [Operation.LeaveConsumerGroup, admitAs(MetadataOperation.leaveConsumerGroup, decodeLeaveConsumerGroup)],
   [Operation.DeleteSegments, admitAs(MetadataOperation.truncatePartition, decodeDeleteSegments)],
   [Operation.UpdateUser, admitAs(MetadataOperation.updateUser, decodeUpdateUser, noOptions)],
   [Operation.DeleteUser, admitAs(MetadataOperation.deleteUser, decodeDeleteUser)],
@@ -66,6 +72,7 @@ const ADMISSIONS: ReadonlyMap<number, Admit> = new Map<number, Admit>([
  *
  * Only what needs no catalog state is checked here; the rest is decided when the op commits. The reply
  * carries the returned operation byte: 64 for CreateTopic, 68 for DeleteSegments.
+ * JoinConsumerGroup is not admitted here: its op carries what partitions report, see `encodeJoinGroupOp`.
  * @throws CodedError InvalidCommand (with `details.position`), TooManyPartitions, UnsupportedOptionKey,
  *         InvalidOptionValue, OptionsBlockTooLarge, InvalidTopicSize; FeatureUnavailable for an operation
  *         that is not built yet, and for CreateUser, ChangePassword and CreatePersonalAccessToken: they carry

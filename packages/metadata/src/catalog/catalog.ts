@@ -1,3 +1,4 @@
+import { GroupTable } from "../consumer-groups/group-table.ts";
 import { NamedSet } from "./named-set.ts";
 import type { StreamEntry } from "./stream.ts";
 import { UserSet } from "./user-set.ts";
@@ -6,6 +7,7 @@ import { UserSet } from "./user-set.ts";
 export class Catalog {
   readonly streams = new NamedSet<StreamEntry>();
   readonly users = new UserSet();
+  readonly groups = new GroupTable();
   /** Last op that was applied, 0 before the first. */
   appliedOp = 0;
 }

@@ -3,6 +3,7 @@ import { decodeCreatePartitions } from "@millrace/protocol";
 import type { Catalog } from "../catalog/catalog.ts";
 import { requireTopic } from "../catalog/targets.ts";
 import { type ApplyResult, type CommittedOp, success } from "../committed-op.ts";
+import { rebalanceTopic } from "../consumer-groups/remove-member.ts";
 import { requireGrant } from "../permissions/may.ts";
 import { appendPartitions, partitionsCreated } from "./append-partitions.ts";
 
@@ -19,5 +20,6 @@ export function createPartitions(catalog: Catalog, op: CommittedOp): ApplyResult
   const partitions = appendPartitions(topic.partitions, request.partitionsCount, op);
   const grown = { ...topic, partitions };
   stream.topics.replace(grown);
-  return success(partitionsCreated(grown, partitions.slice(topic.partitions.length)));
+  const created = partitionsCreated(grown, partitions.slice(topic.partitions.length));
+  return success([...created, ...rebalanceTopic(catalog, grown)]);
 }

@@ -3,6 +3,7 @@ import { decodeDeletePartitions } from "@millrace/protocol";
 import type { Catalog } from "../catalog/catalog.ts";
 import { requireTopic } from "../catalog/targets.ts";
 import { type ApplyResult, type CommittedOp, success } from "../committed-op.ts";
+import { rebalanceTopic } from "../consumer-groups/remove-member.ts";
 import { requireGrant } from "../permissions/may.ts";
 import { partitionsDeleted } from "../topics/delete-topic.ts";
 
@@ -17,6 +18,8 @@ export function deletePartitions(catalog: Catalog, op: CommittedOp): ApplyResult
   requireGrant(catalog, op.user, "manage-topic", { stream: stream.id, topic: topic.id });
   const kept = topic.partitions.length - request.partitionsCount;
   if (request.partitionsCount === 0 || kept < 0) throw new CodedError(ErrorCode.InvalidPartitionsCount);
-  stream.topics.replace({ ...topic, partitions: topic.partitions.slice(0, kept) });
-  return success(partitionsDeleted(topic, topic.partitions.slice(kept)));
+  const shrunk = { ...topic, partitions: topic.partitions.slice(0, kept) };
+  stream.topics.replace(shrunk);
+  const groups = rebalanceTopic(catalog, shrunk);
+  return success([...groups, ...partitionsDeleted(topic, topic.partitions.slice(kept))]);
 }

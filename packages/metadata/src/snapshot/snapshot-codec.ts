@@ -1,6 +1,7 @@
 import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import { ByteReader, ByteWriter, isWireError, WireError } from "@millrace/framing";
 import { Catalog } from "../catalog/catalog.ts";
+import { groupsSection } from "./groups-section.ts";
 import type { Section } from "./section.ts";
 import { streamsSection } from "./streams-section.ts";
 import { usersSection } from "./users-section.ts";
@@ -9,7 +10,7 @@ import { usersSection } from "./users-section.ts";
 const SNAPSHOT_VERSION = 1;
 
 /** In the order in which they are written. A new part of the catalog is a new row here. */
-const SECTIONS: readonly Section[] = [usersSection, streamsSection];
+const SECTIONS: readonly Section[] = [usersSection, streamsSection, groupsSection];
 
 /**
  * The whole catalog as bytes; equal catalogs give equal bytes, whatever their history.

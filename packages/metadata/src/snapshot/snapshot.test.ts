@@ -152,7 +152,11 @@ test("a user keeps status, hash, permissions and tokens through a snapshot", () 
 test("an empty catalog is these bytes", () => {
   const sections =
     "01000000" + "02000000" + "04000000" + "00000000" + "02000000" + "01000000" + "04000000" + "00000000";
-  assert.equal(toHex(createMetadata().encodeSnapshot()), `01000000${"00".repeat(8)}02000000${sections}`);
+  const groups = "04000000" + "01000000" + "04000000" + "00000000";
+  assert.equal(
+    toHex(createMetadata().encodeSnapshot()),
+    `01000000${"00".repeat(8)}03000000${sections}${groups}`,
+  );
 });
 
 function sample(): Uint8Array {

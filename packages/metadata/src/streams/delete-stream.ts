@@ -4,7 +4,7 @@ import { requireStream } from "../catalog/targets.ts";
 import { type ApplyResult, type CommittedOp, success } from "../committed-op.ts";
 import { forgetStreamRights } from "../permissions/forget-rights.ts";
 import { requireGrant } from "../permissions/may.ts";
-import { partitionsDeleted } from "../topics/delete-topic.ts";
+import { topicDeleted } from "../topics/delete-topic.ts";
 
 /**
  * Deletes a stream, everything in it and the rights on it; id and name are free at once.
@@ -15,5 +15,5 @@ export function deleteStream(catalog: Catalog, op: CommittedOp): ApplyResult {
   requireGrant(catalog, op.user, "manage-stream", { stream: stream.id });
   catalog.streams.remove(stream);
   forgetStreamRights(catalog, stream.id);
-  return success(stream.topics.list().flatMap((topic) => partitionsDeleted(topic, topic.partitions)));
+  return success(stream.topics.list().flatMap((topic) => topicDeleted(catalog, topic)));
 }

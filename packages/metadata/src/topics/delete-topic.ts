@@ -9,7 +9,7 @@ import { forgetTopicRights } from "../permissions/forget-rights.ts";
 import { requireGrant } from "../permissions/may.ts";
 
 /**
- * Deletes a topic, its partitions and the rights on it.
+ * Deletes a topic with its partitions and consumer groups, and the rights on it.
  * @throws CodedError StreamIdNotFound, TopicIdNotFound, Unauthorized
  */
 export function deleteTopic(catalog: Catalog, op: CommittedOp): ApplyResult {
@@ -17,7 +17,16 @@ export function deleteTopic(catalog: Catalog, op: CommittedOp): ApplyResult {
   requireGrant(catalog, op.user, "manage-topic", { stream: stream.id, topic: topic.id });
   stream.topics.remove(topic);
   forgetTopicRights(catalog, { stream: stream.id, topic: topic.id });
-  return success(partitionsDeleted(topic, topic.partitions));
+  return success(topicDeleted(catalog, topic));
+}
+
+/** What a topic takes with it: its consumer groups and its partitions. */
+export function topicDeleted(catalog: Catalog, topic: Topic): Effect[] {
+  const groups = catalog.groups.removeTopic(topic);
+  return [
+    ...groups.map((group): Effect => ({ kind: "group-deleted", group })),
+    ...partitionsDeleted(topic, topic.partitions),
+  ];
 }
 
 /** One effect for each of these partitions of the topic. */
