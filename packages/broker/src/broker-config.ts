@@ -19,6 +19,8 @@ export interface BrokerConfig {
   /** Bytes of recent messages kept in memory over all partitions. */
   readonly tailCacheLengthMax: number;
   readonly heartbeat: { readonly isEnabled: boolean; readonly intervalMs: number };
+  /** Milliseconds a member may take to commit what it polled before its partition goes to another. */
+  readonly rebalancingTimeoutMs: number;
   /** Requests of one connection received and not answered; beyond it its socket is paused. */
   readonly requestsInFlightMax: number;
   /** Bytes of one connection's replies that are not written yet; beyond it none of its requests begins. */
@@ -54,6 +56,7 @@ export const BROKER_DEFAULTS: BrokerConfig = {
   validateChecksums: true,
   tailCacheLengthMax: 256 * MIB,
   heartbeat: { isEnabled: true, intervalMs: 30_000 },
+  rebalancingTimeoutMs: 30_000,
   requestsInFlightMax: 256,
   repliesLengthMax: 8 * MIB,
   allRepliesLengthMax: 256 * MIB,

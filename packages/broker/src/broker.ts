@@ -3,6 +3,7 @@ import type { Connection, Platform } from "@millrace/platform";
 import type { ClusterMetadata } from "@millrace/protocol";
 import { admitClientRequest } from "./admission/admit-client-request.ts";
 import type { BrokerConfig } from "./broker-config.ts";
+import { removeLostMembers } from "./consumer-groups/recovered-members.ts";
 import { HeaderPool } from "./replies/header-pool.ts";
 import { ClientConnection, type ConnectionHost } from "./sessions/client-connection.ts";
 import { watchHeartbeats } from "./sessions/heartbeat.ts";
@@ -42,6 +43,7 @@ export class Broker {
   readonly #host: ConnectionHost;
   readonly #stopHeartbeats: () => void;
   readonly #stopReleasing: () => void;
+  readonly #stopRemoving: () => void;
   readonly #stopWatchingReaders: () => void;
   readonly #stopCleaningTokens: () => void;
   #isStopping = false;
@@ -63,6 +65,7 @@ export class Broker {
     };
     this.#stopHeartbeats = watchHeartbeats(shard);
     this.#stopReleasing = releaseRecoveredSessions(shard);
+    this.#stopRemoving = removeLostMembers(shard);
     this.#stopWatchingReaders = watchSlowReaders(shard);
     this.#stopCleaningTokens = cleanExpiredTokens(shard);
   }
@@ -93,6 +96,7 @@ export class Broker {
     this.#isStopping = true;
     this.#stopHeartbeats();
     this.#stopReleasing();
+    this.#stopRemoving();
     this.#stopWatchingReaders();
     this.#stopCleaningTokens();
     await this.#drainConnections(options.drainMs);

@@ -3,6 +3,7 @@ import type { Metadata } from "@millrace/metadata";
 import type { Platform } from "@millrace/platform";
 import type { ClusterMetadata } from "@millrace/protocol";
 import type { BrokerConfig } from "./broker-config.ts";
+import type { GroupPlane } from "./consumer-groups/group-plane.ts";
 import type { MetadataPlane } from "./metadata-plane/metadata-plane.ts";
 import type { BrokerMetrics } from "./metrics.ts";
 import type { PartitionPlane } from "./partition-plane/partition-plane.ts";
@@ -21,6 +22,7 @@ export interface Shard {
   readonly catalog: Metadata;
   readonly metadata: MetadataPlane;
   readonly partitions: PartitionPlane;
+  readonly groups: GroupPlane;
   readonly counters: BalancedCounters;
   readonly connections: ConnectionRegistry;
   readonly passwordChecks: PasswordChecks;

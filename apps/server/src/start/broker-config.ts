@@ -22,6 +22,7 @@ export function brokerConfig(config: Config): BrokerConfig {
       isEnabled: config.personal_access_token.cleaner.enabled,
       intervalMs: config.personal_access_token.cleaner.interval,
     },
+    rebalancingTimeoutMs: config.consumer_group.rebalancing_timeout,
     snapshotEveryOps: config.metadata.journal_slots,
   };
 }

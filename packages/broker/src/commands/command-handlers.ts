@@ -1,4 +1,8 @@
 import { CommandCode } from "@millrace/protocol";
+import { getConsumerGroup } from "./consumer-groups/get-consumer-group.ts";
+import { getConsumerGroups } from "./consumer-groups/get-consumer-groups.ts";
+import { joinConsumerGroup } from "./consumer-groups/join-consumer-group.ts";
+import { syncConsumerGroup } from "./consumer-groups/sync-consumer-group.ts";
 import type { Handler } from "./handler.ts";
 import { pollMessages } from "./messages/poll-messages.ts";
 import { sendMessages } from "./messages/send-messages.ts";
@@ -26,7 +30,7 @@ import { getUsers } from "./users/get-users.ts";
 
 /**
  * Who carries out a command, by its code. Ping, login and logout are served before this table is asked; what
- * is not in it (consumer groups, snapshot, flush) answers `FeatureUnavailable`.
+ * is not in it (snapshot, flush) answers `FeatureUnavailable`.
  */
 export const COMMAND_HANDLERS: ReadonlyMap<number, Handler> = new Map<number, Handler>([
   [CommandCode.GetStats, getStats],
@@ -65,4 +69,11 @@ export const COMMAND_HANDLERS: ReadonlyMap<number, Handler> = new Map<number, Ha
   [CommandCode.CreatePartitions, commitMetadata],
   [CommandCode.DeletePartitions, commitMetadata],
   [CommandCode.DeleteSegments, deleteSegments],
+  [CommandCode.GetConsumerGroup, getConsumerGroup],
+  [CommandCode.GetConsumerGroups, getConsumerGroups],
+  [CommandCode.CreateConsumerGroup, commitMetadata],
+  [CommandCode.DeleteConsumerGroup, commitMetadata],
+  [CommandCode.JoinConsumerGroup, joinConsumerGroup],
+  [CommandCode.LeaveConsumerGroup, commitMetadata],
+  [CommandCode.SyncConsumerGroup, syncConsumerGroup],
 ]);

@@ -2,6 +2,7 @@ import { assert, CodedError, ErrorCode } from "@millrace/errors";
 import { batchChecksumAt, type Lease } from "@millrace/framing";
 import type { Partition, PartitionIdentity } from "@millrace/storage";
 import { createReplica, type Output, type Prepare, type Replica } from "@millrace/vsr";
+import { PolledOffsets } from "../consumer-groups/polled-offsets.ts";
 import { AdmissionQueue } from "../queues/admission-queue.ts";
 import { Fifo } from "../queues/fifo.ts";
 import type { GroupContext } from "./group-context.ts";
@@ -24,7 +25,9 @@ const NO_CONTENTS = { byteLength: 0, messagesCount: 0, segmentsCount: 1 };
  */
 export class PartitionGroup {
   readonly identity: PartitionIdentity;
-  /** Highest offset that polls with auto-commit are storing now, by consumer. */
+  /** How far consumer groups have polled it. */
+  readonly polled = new PolledOffsets();
+  /** Highest offset that polls with auto-commit are storing now, by kind and consumer. */
   readonly offsetsUnderWay = new Map<number, number>();
   /**
    * Purges since the start that were submitted and that came to their end. What was read before the end of

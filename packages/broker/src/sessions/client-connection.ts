@@ -54,8 +54,6 @@ export class ClientConnection {
   readonly transport: number;
   readonly remoteAddress: string;
   #session: Session | undefined = undefined;
-  /** Consumer groups its session is a member of; none can be joined yet. */
-  groupsCount = 0;
   /** Monotonic milliseconds of the last request. */
   lastHeardMs: number;
   readonly #connection: Connection;

@@ -208,17 +208,3 @@ test("Sessions that a kill left behind are logged out when their client has not 
   );
   await server.stop();
 });
-
-test("A member of a group that stays silent is evicted with 13; a connection without membership never is.", async () => {
-  const server = await TestServer.start();
-  const member = await server.login(1n);
-  const plain = await server.login(2n);
-  const [memberConnection] = server.broker.shard.connections.list();
-  assert.ok(memberConnection);
-  memberConnection.groupsCount = 1;
-  await server.platform.clock.run(70_000);
-  assert.equal(member.unexpected[0]?.eviction?.reason, EvictionReason.StaleClient);
-  assert.equal(member.isClosed, true);
-  await plain.ok("Ping");
-  await server.stop();
-});

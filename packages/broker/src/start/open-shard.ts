@@ -2,6 +2,7 @@ import { loadKeyHash } from "@millrace/framing";
 import { type MetadataJournal, openMetadataJournal } from "@millrace/storage";
 import type { BrokerOptions } from "../broker.ts";
 import { createPrepareChecksum } from "../consensus/prepare-checksum.ts";
+import { GroupPlane } from "../consumer-groups/group-plane.ts";
 import { MetadataPlane } from "../metadata-plane/metadata-plane.ts";
 import { recoverState } from "../metadata-plane/recover-state.ts";
 import { declareBrokerMetrics } from "../metrics.ts";
@@ -69,18 +70,29 @@ async function recoverShard(options: BrokerOptions, closers: (() => Promise<void
       admissionTimeoutMs: config.admissionTimeoutMs,
     },
   });
-  const metadata = recoverMetadata(options, {
+  const groups = new GroupPlane({
+    clock: platform.clock,
+    log: platform.log,
+    partitions,
+    rebalancingTimeoutMs: config.rebalancingTimeoutMs,
+    catalog: () => metadata.catalog,
+    submit: (request) => metadata.submit(request),
+  });
+  const metadata: MetadataPlane = recoverMetadata(options, {
     journal,
     partitions,
+    groups,
     checksumOf,
     userChanged: (user) => endSessionsOf(shard, user),
   });
   closers.push(
     () => partitions.stop(),
+    async () => groups.stop(),
     () => metadata.stop(),
   );
   await partitions.recover(metadata.catalog, metadata.commit);
-  const shard = await shardOf(options, { metadata, partitions });
+  groups.recover();
+  const shard = await shardOf(options, { metadata, partitions, groups });
   return shard;
 }
 
@@ -111,7 +123,7 @@ function recoverMetadata(
 
 async function shardOf(
   options: BrokerOptions,
-  { metadata, partitions }: Pick<Shard, "metadata" | "partitions">,
+  { metadata, partitions, groups }: Pick<Shard, "metadata" | "partitions" | "groups">,
 ): Promise<Shard> {
   const { platform, kernel, pool, config, roster } = options;
   const connections = new ConnectionRegistry();
@@ -126,6 +138,7 @@ async function shardOf(
     roster,
     metadata,
     partitions,
+    groups,
     connections,
     catalog: metadata.catalog,
     counters: new BalancedCounters(),

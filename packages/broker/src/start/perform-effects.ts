@@ -1,9 +1,11 @@
 import type { Effect } from "@millrace/metadata";
+import type { GroupPlane } from "../consumer-groups/group-plane.ts";
 import type { PartitionPlane } from "../partition-plane/partition-plane.ts";
 
 /** Who has a part in what an op asks for. */
 export interface EffectParts {
   readonly partitions: PartitionPlane;
+  readonly groups: GroupPlane;
   /** Called at once, while the catalog is as the op left it. */
   userChanged(user: number): void;
 }
@@ -13,14 +15,24 @@ export async function performEffects(parts: EffectParts, effects: readonly Effec
   await Promise.all(effects.map((effect) => performEffect(parts, effect)));
 }
 
-function performEffect({ partitions, userChanged }: EffectParts, effect: Effect): Promise<void> | undefined {
+function performEffect(
+  { partitions, groups, userChanged }: EffectParts,
+  effect: Effect,
+): Promise<void> | undefined {
   switch (effect.kind) {
     case "partition-created":
       return partitions.create(effect.partition, effect.topic);
     case "partition-deleted":
       return partitions.delete(effect.partition);
     case "partition-purged":
-      return partitions.purge(effect.partition, effect.generation);
+      return partitions
+        .purge(effect.partition, effect.generation)
+        .then(() => groups.purged(effect.partition));
+    case "group-changed":
+      groups.changed(effect.group);
+      return undefined;
+    case "group-deleted":
+      return groups.deleted(effect.group);
     case "user-changed":
       userChanged(effect.user);
       return undefined;

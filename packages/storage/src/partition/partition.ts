@@ -225,6 +225,11 @@ export class Partition {
     return this.#offsets().get(kind, id);
   }
 
+  /** Consumers or groups with a committed offset. @throws CodedError `offsetsFault` */
+  consumerOffsetIds(kind: 1 | 2): number[] {
+    return [...this.#offsets().all()].filter(({ consumerKind }) => consumerKind === kind).map(({ id }) => id);
+  }
+
   /** How many consumers or groups have a committed offset. @throws CodedError `offsetsFault` */
   consumerOffsetCount(kind: 1 | 2): number {
     return this.#offsets().count(kind);

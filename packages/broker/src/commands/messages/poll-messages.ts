@@ -1,5 +1,6 @@
 import { CodedError } from "@millrace/errors";
 import { HEADER_LENGTH } from "@millrace/framing";
+import type { Topic } from "@millrace/metadata";
 import {
   decodeBody,
   decodePollMessages,
@@ -11,13 +12,14 @@ import {
 import type { Partition, ReadResult } from "@millrace/storage";
 import { checkPermission } from "../../admission/check-permission.ts";
 import { findGroup, findTopic } from "../../admission/find-target.ts";
+import { findConsumerGroup, rightOf } from "../../consumer-groups/membership.ts";
 import type { PartitionGroup } from "../../partition-plane/partition-group.ts";
 import { directFields } from "../../replies/direct-fields.ts";
 import type { ClientRequest } from "../../sessions/client-request.ts";
 import type { Session } from "../../sessions/session.ts";
 import type { Shard } from "../../shard.ts";
 import { type Handler, refuseWith, refusingErrors } from "../handler.ts";
-import { CONSUMER_KIND, consumerId } from "../offsets/consumer-target.ts";
+import { type ConsumerKey, consumerKeyOf } from "../offsets/consumer-target.ts";
 import { checkOffsetRoom, storeOffsetForward } from "../offsets/store-offset-op.ts";
 import { pollPosition } from "./poll-position.ts";
 
@@ -29,7 +31,7 @@ interface Poll {
   readonly asked: PollMessages;
   readonly group: PartitionGroup;
   readonly partition: Partition;
-  readonly consumerId: number;
+  readonly consumer: ConsumerKey;
   /** Purges of the partition that had ended when it began to read. */
   readonly purgesBefore: number;
 }
@@ -40,6 +42,9 @@ interface Poll {
  * With auto-commit the reply waits until the offset of its last message is committed, so the very next poll
  * of this consumer goes on behind it; the offset never moves backwards. Of messages that a purge takes away
  * meanwhile no offset is stored: it would hide the new ones.
+ *
+ * A member of a group polls what it owns and nobody waits for; anything else is answered without messages and
+ * with partition 0xFFFFFFFF.
  * @see wire-protocol section 11
  */
 export const pollMessages: Handler = (shard, request, session) => {
@@ -47,26 +52,34 @@ export const pollMessages: Handler = (shard, request, session) => {
   const { stream, topic } = findTopic(shard, asked);
   const group = findGroup(shard, topic, asked.partitionId ?? 0);
   checkPermission(shard, session, "poll", { stream: stream.id, topic: topic.id });
-  if (asked.consumer.kind === "group") {
-    answerNonMember(shard, request, asked);
+  if (asked.consumer.kind === "group" && !mayBeMember(shard, topic, asked)) {
+    answerNothing(shard, request, asked.partitionId === undefined ? 0 : PARTITION_NOT_OWNED);
     return;
   }
-  const consumer = consumerId(shard, asked.consumer);
-  group.afterOpen(() =>
+  const consumer = consumerKeyOf(shard, topic, asked.consumer);
+  const begin = () =>
     refusingErrors(shard, request, () => {
       const partition = group.openPartition;
       const purgesBefore = group.purgesEnded;
-      serve({ shard, request, session, asked, group, partition, consumerId: consumer, purgesBefore });
-    }),
-  );
+      const poll: Poll = { shard, request, session, asked, group, partition, consumer, purgesBefore };
+      if (isPollable(poll)) serve(poll);
+      else answerNothing(shard, request, PARTITION_NOT_OWNED);
+    });
+  const { place } = consumer;
+  group.afterOpen(place === undefined ? begin : () => shard.groups.gates.pass(place, begin));
 };
 
-/**
- * Nobody is a member of a group yet: with a partition the caller does not own it, without one there is
- * nothing.
- */
-function answerNonMember(shard: Shard, request: ClientRequest, asked: PollMessages): void {
-  const partitionId = asked.partitionId === undefined ? 0 : PARTITION_NOT_OWNED;
+/** A poll for a group names its partition; of a group that does not exist nobody is a member. */
+function mayBeMember(shard: Shard, topic: Topic, { consumer, partitionId }: PollMessages): boolean {
+  return partitionId !== undefined && findConsumerGroup(shard, topic, consumer.id) !== undefined;
+}
+
+function isPollable({ shard, session, group, consumer }: Poll): boolean {
+  if (consumer.place === undefined) return true;
+  return rightOf(shard, session, consumer.place, group.identity.partitionId) === "poll";
+}
+
+function answerNothing(shard: Shard, request: ClientRequest, partitionId: number): void {
   const header = encodePollReplyHead({ partitionId, currentOffset: 0, count: 0 });
   request.answer([header], directFields(shard, request.connection));
 }
@@ -74,19 +87,33 @@ function answerNonMember(shard: Shard, request: ClientRequest, asked: PollMessag
 function serve(poll: Poll): void {
   const { shard, asked, partition } = poll;
   const isNext = asked.strategy.kind === "next";
-  const stored = isNext ? partition.consumerOffset(CONSUMER_KIND, poll.consumerId) : undefined;
+  const stored = isNext ? partition.consumerOffset(poll.consumer.kind, poll.consumer.id) : undefined;
   const from = pollPosition(asked.strategy, partition, { count: asked.count, stored });
   if (from === undefined || asked.count === 0) {
     answerEmpty(poll);
     return;
   }
-  if (asked.autoCommit) checkOffsetRoom(shard, partition, poll.consumerId);
+  if (asked.autoCommit) checkOffsetRoom(shard, partition, poll.consumer);
   const lengthMax = shard.config.messageLengthMax - HEADER_LENGTH - POLL_REPLY_HEAD_LENGTH;
+  const noteEnd = noteRead(poll);
   partition.read({ from, count: asked.count, lengthMax }, (error, result) => {
+    noteEnd(result);
     if (error !== undefined) refuseWith(shard, poll.request, error);
     else if (result === undefined || result.count === 0) answerEmpty(poll, result);
     else answerMessages(poll, result);
   });
+}
+
+/** Notes for a group what its member is being given; the returned function takes how the read ended. */
+function noteRead({ shard, session, group, consumer }: Poll): (result: ReadResult | undefined) => void {
+  const { place } = consumer;
+  if (place === undefined) return () => {};
+  group.polled.begin(place.groupId, session.client);
+  return (result) => {
+    const lastOffset = result !== undefined && result.count > 0 ? result.lastOffset : undefined;
+    group.polled.end(place.groupId, session.client, lastOffset);
+    shard.groups.settled(place, group.identity.partitionId);
+  };
 }
 
 /** Empty says "no more yet": where damage hides what there is, it is named instead. */
@@ -113,6 +140,11 @@ function answerMessages(poll: Poll, result: ReadResult): void {
     reply();
     return;
   }
+  if (!isOwned(poll)) {
+    result.release();
+    answerNothing(shard, request, PARTITION_NOT_OWNED);
+    return;
+  }
   storeOffsetForward(poll, result.lastOffset, {
     stored: reply,
     failed(code) {
@@ -120,6 +152,14 @@ function answerMessages(poll: Poll, result: ReadResult): void {
       refuseWith(shard, request, new CodedError(code));
     },
   });
+}
+
+/** False when the partition went to another member while it was read: then nothing may be committed. */
+function isOwned({ shard, session, group, consumer }: Poll): boolean {
+  return (
+    consumer.place === undefined ||
+    rightOf(shard, session, consumer.place, group.identity.partitionId) !== "none"
+  );
 }
 
 function replyHead({ group, partition }: Poll, count: number): Uint8Array {

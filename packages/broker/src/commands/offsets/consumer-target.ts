@@ -1,24 +1,34 @@
 import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
+import type { GroupPlace, Topic } from "@millrace/metadata";
 import { type Consumer, consumerKey, type OffsetTarget } from "@millrace/protocol";
 import { checkPermission } from "../../admission/check-permission.ts";
 import { findGroup, findTopic } from "../../admission/find-target.ts";
+import { GROUP_KIND } from "../../consumer-groups/group-offsets.ts";
+import { placeOf, requireConsumerGroup, rightOf } from "../../consumer-groups/membership.ts";
 import type { PartitionGroup } from "../../partition-plane/partition-group.ts";
 import type { Session } from "../../sessions/session.ts";
 import type { Shard } from "../../shard.ts";
 
 /** Kind of an individual consumer's offsets. */
-export const CONSUMER_KIND = 1;
+const CONSUMER_KIND = 1;
 
-/** A partition and the number under which a consumer's offset is stored in it. */
+/** Under which kind and number a partition stores a consumer's offset. */
+export interface ConsumerKey {
+  readonly kind: 1 | 2;
+  readonly id: number;
+  /** The consumer group this is about; nothing for an individual consumer. */
+  readonly place: GroupPlace | undefined;
+}
+
+/** A partition and a consumer of it. */
 export interface ConsumerPlace {
   readonly group: PartitionGroup;
-  readonly consumerId: number;
+  readonly consumer: ConsumerKey;
 }
 
 /**
  * Finds the partition (0 when none is named) and the consumer of an offset command.
  *
- * Consumer groups cannot be created yet, so none exists: they answer 5000.
  * @throws CodedError StreamIdNotFound, TopicIdNotFound, PartitionNotFound, Unauthorized,
  *          ConsumerGroupIdNotFound
  */
@@ -26,13 +36,43 @@ export function findConsumer(shard: Shard, session: Session, target: OffsetTarge
   const { stream, topic } = findTopic(shard, target);
   const group = findGroup(shard, topic, target.partitionId ?? 0);
   checkPermission(shard, session, "poll", { stream: stream.id, topic: topic.id });
-  return { group, consumerId: consumerId(shard, target.consumer) };
+  return { group, consumer: consumerKeyOf(shard, topic, target.consumer) };
 }
 
-/** The number of an individual consumer. @throws CodedError ConsumerGroupIdNotFound for a group */
-export function consumerId(shard: Shard, consumer: Consumer): number {
-  if (consumer.kind === "consumer") return consumerKey(consumer.id, shard.keyHash);
-  throw new CodedError(ErrorCode.ConsumerGroupIdNotFound, "The consumer group does not exist.");
+/** Where the offsets of a consumer are kept. @throws CodedError ConsumerGroupIdNotFound */
+export function consumerKeyOf(shard: Shard, topic: Topic, consumer: Consumer): ConsumerKey {
+  if (consumer.kind === "consumer") {
+    return { kind: CONSUMER_KIND, id: consumerKey(consumer.id, shard.keyHash), place: undefined };
+  }
+  const group = requireConsumerGroup(shard, topic, consumer.id);
+  return { kind: GROUP_KIND, id: group.id, place: placeOf(topic, group) };
+}
+
+/**
+ * Finds what an offset write is about. A group's offset is written by the member that owns the partition, also
+ * while it is being revoked, and names the partition.
+ *
+ * @throws CodedError ResourceNotFound for a target that does not exist, whichever level missed, and for who does
+ *          not own the partition; Unauthorized, ConsumerGroupIdNotFound
+ */
+export function findWritableConsumer(shard: Shard, session: Session, target: OffsetTarget): ConsumerPlace {
+  const found = targetAsResource(() => findConsumer(shard, session, target));
+  checkOwner(shard, session, found);
+  if (target.consumer.kind === "group" && target.partitionId === undefined) {
+    throw new CodedError(ErrorCode.ResourceNotFound, "An offset of a group names its partition.");
+  }
+  return found;
+}
+
+/** Checks that a group's session may commit. @throws CodedError ResourceNotFound */
+export function checkOwner(shard: Shard, session: Session, { group, consumer }: ConsumerPlace): void {
+  const { place } = consumer;
+  const { partitionId } = group.identity;
+  if (place === undefined || rightOf(shard, session, place, partitionId) !== "none") return;
+  throw new CodedError(
+    ErrorCode.ResourceNotFound,
+    `The client does not own partition ${partitionId} in its group.`,
+  );
 }
 
 /** Targets that offset writes name as one thing: whichever level missed, the code is 20. */
@@ -42,8 +82,7 @@ const TARGET_CODES = new Set<number>([
   ErrorCode.PartitionNotFound,
 ]);
 
-/** Runs `find` and turns a target that is missing into ResourceNotFound, as offset writes answer it. */
-export function targetAsResource<T>(find: () => T): T {
+function targetAsResource<T>(find: () => T): T {
   try {
     return find();
   } catch (error) {

@@ -7,7 +7,7 @@ import type { PartitionOp } from "../../partition-plane/partition-op.ts";
 import type { ClientRequest } from "../../sessions/client-request.ts";
 import type { Session } from "../../sessions/session.ts";
 import type { Shard } from "../../shard.ts";
-import { CONSUMER_KIND } from "./consumer-target.ts";
+import type { ConsumerKey } from "./consumer-target.ts";
 
 /** What a store of a consumer's offset needs to know. */
 interface OffsetStore {
@@ -16,15 +16,15 @@ interface OffsetStore {
   readonly session: Session;
   readonly group: PartitionGroup;
   readonly partition: Partition;
-  readonly consumerId: number;
+  readonly consumer: ConsumerKey;
 }
 
 /**
  * Refuses a new consumer when the partition remembers as many as it may. @throws CodedError
  * TooManyConsumerOffsets
  */
-export function checkOffsetRoom(shard: Shard, partition: Partition, consumerId: number): void {
-  if (partition.mayStoreConsumerOffset(CONSUMER_KIND, consumerId)) return;
+export function checkOffsetRoom(shard: Shard, partition: Partition, { kind, id }: ConsumerKey): void {
+  if (partition.mayStoreConsumerOffset(kind, id)) return;
   const limit = shard.config.consumerOffsetsMax;
   throw new CodedError(
     ErrorCode.TooManyConsumerOffsets,
@@ -44,7 +44,7 @@ export function checkNoPurge(group: PartitionGroup): void {
 }
 
 /**
- * Submits the store of an individual consumer's offset.
+ * Submits the store of a consumer's offset. A group's may end a hand-over.
  *
  * Fails with 3024 when other new consumers, on their way at the same time, took the room that was there when
  * it was asked for: then nothing was stored.
@@ -54,16 +54,18 @@ export function submitStoreOffset(
   offset: number,
   outcome: Pick<PartitionOp, "committed" | "failed">,
 ): void {
+  const { kind, id, place } = store.consumer;
   store.group.submit({
     operation: Operation.StoreConsumerOffset,
     client: store.session.client,
     request: store.request.number,
     user: store.session.user,
-    body: new ByteWriter(STORE_LENGTH).u8(CONSUMER_KIND).u32(store.consumerId).u64(offset).finish(),
+    body: new ByteWriter(STORE_LENGTH).u8(kind).u32(id).u64(offset).finish(),
     committed(result) {
-      const isStored = store.partition.consumerOffset(CONSUMER_KIND, store.consumerId) !== undefined;
+      const isStored = store.partition.consumerOffset(kind, id) !== undefined;
       if (isStored) outcome.committed(result);
       else outcome.failed(ErrorCode.TooManyConsumerOffsets);
+      if (place !== undefined) store.shard.groups.settled(place, store.group.identity.partitionId);
     },
     failed: (code) => outcome.failed(code),
   });
@@ -71,6 +73,9 @@ export function submitStoreOffset(
 
 /** Kind, id, offset: the body as storage keeps it. */
 const STORE_LENGTH = 1 + 4 + 8;
+
+/** Ids of consumers and of groups are u32 each. */
+const KEYS_PER_KIND = 2 ** 32;
 
 /**
  * Stores an offset for a poll with auto-commit: only forwards, and without an op when there is nothing to
@@ -84,16 +89,17 @@ export function storeOffsetForward(
   offset: number,
   outcome: { stored(): void; failed(code: number): void },
 ): void {
-  const { partition, consumerId } = store;
+  const { kind, id } = store.consumer;
   const { offsetsUnderWay } = store.group;
-  const stored = partition.consumerOffset(CONSUMER_KIND, consumerId) ?? -1;
-  if (Math.max(stored, offsetsUnderWay.get(consumerId) ?? -1) >= offset) {
+  const key = kind * KEYS_PER_KIND + id;
+  const stored = store.partition.consumerOffset(kind, id) ?? -1;
+  if (Math.max(stored, offsetsUnderWay.get(key) ?? -1) >= offset) {
     outcome.stored();
     return;
   }
-  offsetsUnderWay.set(consumerId, offset);
+  offsetsUnderWay.set(key, offset);
   const end = () => {
-    if (offsetsUnderWay.get(consumerId) === offset) offsetsUnderWay.delete(consumerId);
+    if (offsetsUnderWay.get(key) === offset) offsetsUnderWay.delete(key);
   };
   submitStoreOffset(store, offset, {
     committed() {

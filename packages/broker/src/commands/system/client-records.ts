@@ -1,6 +1,7 @@
 import { TransportKind } from "@millrace/platform";
 import type { ClientDetails, TransportName } from "@millrace/protocol";
 import type { ClientConnection } from "../../sessions/client-connection.ts";
+import type { Shard } from "../../shard.ts";
 
 /** Names of transports in replies; connections within the process count as TCP, which clients know. */
 const TRANSPORT_NAMES: Readonly<Record<number, TransportName>> = {
@@ -9,14 +10,16 @@ const TRANSPORT_NAMES: Readonly<Record<number, TransportName>> = {
   [TransportKind.webSocket]: "websocket",
 };
 
-/** A connection as replies show it. Consumer groups cannot be joined yet, so it is a member of none. */
-export function clientDetails(connection: ClientConnection): ClientDetails {
+/** A connection as replies show it. */
+export function clientDetails(shard: Shard, connection: ClientConnection): ClientDetails {
+  const { session } = connection;
+  const groups = session === undefined || session.isFenced ? [] : shard.catalog.membershipsOf(session.client);
   return {
     clientId: connection.number,
-    userId: connection.session?.user,
+    userId: session?.user,
     transport: TRANSPORT_NAMES[connection.transport] ?? "tcp",
     address: connection.remoteAddress,
-    groupsCount: 0,
-    groups: [],
+    groupsCount: groups.length,
+    groups,
   };
 }

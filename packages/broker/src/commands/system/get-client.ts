@@ -9,5 +9,5 @@ export const getClient = answering((shard, request, session) => {
   const connection = shard.connections.find(clientId);
   if (connection === undefined) return encodeGetClientReply(undefined);
   checkPermission(shard, session, "read-server");
-  return encodeGetClientReply(clientDetails(connection));
+  return encodeGetClientReply(clientDetails(shard, connection));
 });

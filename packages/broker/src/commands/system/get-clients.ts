@@ -8,5 +8,5 @@ import { clientDetails } from "./client-records.ts";
 export const getClients = answering((shard, request, session) => {
   checkEmptyBody(request);
   checkPermission(shard, session, "read-server");
-  return encodeGetClientsReply(shard.connections.list().map(clientDetails));
+  return encodeGetClientsReply(shard.connections.list().map((one) => clientDetails(shard, one)));
 });

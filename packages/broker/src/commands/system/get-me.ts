@@ -4,7 +4,7 @@ import { answering } from "../handler.ts";
 import { clientDetails } from "./client-records.ts";
 
 /** The connection that asks. */
-export const getMe = answering((_shard, request) => {
+export const getMe = answering((shard, request) => {
   checkEmptyBody(request);
-  return encodeGetMeReply(clientDetails(request.connection));
+  return encodeGetMeReply(clientDetails(shard, request.connection));
 });

@@ -40,7 +40,6 @@ function statsOf(shard: Shard): Omit<Stats, "freeDiskSpace" | "totalDiskSpace"> 
     writtenBytes: shard.metrics.totals.writtenBytes,
     ...contentsOf(shard),
     clientsCount: shard.connections.count,
-    consumerGroupsCount: 0,
     serverVersion: SERVER_VERSION_TEXT,
     serverVersionNumber: SERVER_VERSION_NUMBER,
     cacheMetrics: [],
@@ -57,6 +56,12 @@ function contentsOf(shard: Shard) {
       totals.segmentsCount += contents.segmentsCount;
     }
   }
-  const { streams, topics, partitions } = shard.catalog.counts();
-  return { ...totals, streamsCount: streams, topicsCount: topics, partitionsCount: partitions };
+  const { streams, topics, partitions, groups } = shard.catalog.counts();
+  return {
+    ...totals,
+    streamsCount: streams,
+    topicsCount: topics,
+    partitionsCount: partitions,
+    consumerGroupsCount: groups,
+  };
 }

@@ -1,0 +1,161 @@
+import { findPartition, type GroupPlace, type Metadata, type Topic } from "@millrace/metadata";
+import type { Clock, Log } from "@millrace/platform";
+import type { MetadataRequest } from "../metadata-plane/metadata-request.ts";
+import type { PartitionGroup } from "../partition-plane/partition-group.ts";
+import type { PartitionPlane } from "../partition-plane/partition-plane.ts";
+import { packPartition } from "../routing/pack-partition.ts";
+import { GROUP_KIND, removeGroupOffset, storedGroups } from "./group-offsets.ts";
+import { type HandOverFacts, HandOvers } from "./hand-overs.ts";
+import { PollGates } from "./poll-gates.ts";
+
+/** What the plane is made from. */
+export interface GroupPlaneOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly partitions: PartitionPlane;
+  /** Milliseconds a hand-over may take. */
+  readonly rebalancingTimeoutMs: number;
+  catalog(): Metadata;
+  submit(request: MetadataRequest): void;
+}
+
+/**
+ * What a broker does for consumer groups beside the catalog: says what is in flight when somebody joins, sees
+ * hand-overs to their end, and removes the offsets of groups that are gone.
+ */
+export class GroupPlane {
+  /** Holds polls back while a join is on its way. */
+  readonly gates = new PollGates();
+  readonly #options: GroupPlaneOptions;
+  readonly #handOvers: HandOvers;
+
+  constructor(options: GroupPlaneOptions) {
+    this.#options = options;
+    this.#handOvers = new HandOvers({
+      clock: options.clock,
+      timeoutMs: options.rebalancingTimeoutMs,
+      submit: options.submit,
+      isInFlight: (place, { partitionId, client }) => {
+        const partition = this.#partitionGroup(place, partitionId);
+        return partition !== undefined && isInFlight(partition, place.groupId, client);
+      },
+    });
+  }
+
+  /** Partitions of a group whose owners have polled messages that are not committed. */
+  inFlight(place: GroupPlace): number[] {
+    const found: number[] = [];
+    for (const { client, partitions } of this.#options.catalog().findGroup(place)?.members ?? []) {
+      for (const partitionId of partitions) {
+        const partition = this.#partitionGroup(place, partitionId);
+        if (partition !== undefined && isInFlight(partition, place.groupId, client)) found.push(partitionId);
+      }
+    }
+    return found;
+  }
+
+  /** Members or their partitions changed. */
+  changed(place: GroupPlace): void {
+    const members = this.#options.catalog().findGroup(place)?.members ?? [];
+    const pending = members.flatMap(({ slot, client, revocations }): HandOverFacts[] =>
+      revocations.map((revocation) => ({ ...revocation, source: slot, client })),
+    );
+    this.#handOvers.follow(place, pending);
+    for (const { partitionId } of pending) this.#handOvers.check(place, partitionId);
+  }
+
+  /** The group is gone: settles once no partition of its topic remembers an offset of it. */
+  async deleted(place: GroupPlace): Promise<void> {
+    this.#handOvers.follow(place, []);
+    const topic = this.#topicOf(place);
+    const removals = topic?.partitions.map(({ id }) => this.#removeOffset(place, id));
+    await Promise.all(removals ?? []);
+  }
+
+  /** A group's offset of a partition was stored, or a read for it ended: its hand-over may be over. */
+  settled(place: GroupPlace, partitionId: number): void {
+    this.#handOvers.check(place, partitionId);
+  }
+
+  /** A partition was emptied: nothing of it is left to commit. */
+  purged(identity: {
+    readonly streamId: number;
+    readonly topicId: number;
+    readonly partitionId: number;
+  }): void {
+    const topic = this.#topicOf(identity);
+    if (topic === undefined) return;
+    this.#partitionOf(topic, identity.partitionId)?.polled.purged();
+    for (const { id: groupId } of this.#options.catalog().groupsOf(topic).list()) {
+      this.#handOvers.check({ streamId: topic.streamId, topicId: topic.id, groupId }, identity.partitionId);
+    }
+  }
+
+  /**
+   * Goes on where the last stop interrupted: pending hand-overs get their full time, since nobody remembers what
+   * was polled, and offsets of groups that are gone are removed.
+   */
+  recover(): void {
+    for (const stream of this.#options.catalog().streams()) {
+      for (const topic of stream.topics.list()) this.#recoverTopic(topic);
+    }
+  }
+
+  stop(): void {
+    this.#handOvers.stop();
+  }
+
+  #recoverTopic(topic: Topic): void {
+    const { streamId, id: topicId } = topic;
+    const groups = this.#options.catalog().groupsOf(topic);
+    for (const { id: groupId, members } of groups.list()) {
+      const pending = members.flatMap(({ slot, client, revocations }): HandOverFacts[] =>
+        revocations.map((revocation) => ({ ...revocation, source: slot, client })),
+      );
+      this.#handOvers.follow({ streamId, topicId, groupId }, pending);
+    }
+    for (const { id: partitionId } of topic.partitions) {
+      const partition = this.#partitionOf(topic, partitionId);
+      for (const groupId of partition === undefined ? [] : storedGroups(partition)) {
+        if (groups.byId(groupId) === undefined) {
+          void this.#removeOffset({ streamId, topicId, groupId }, partitionId);
+        }
+      }
+    }
+  }
+
+  #removeOffset(place: GroupPlace, partitionId: number): Promise<void> | undefined {
+    const partition = this.#partitionGroup(place, partitionId);
+    return partition && removeGroupOffset(partition, place.groupId, this.#options.log);
+  }
+
+  #partitionGroup(place: GroupPlace, partitionId: number): PartitionGroup | undefined {
+    const topic = this.#topicOf(place);
+    return topic && this.#partitionOf(topic, partitionId);
+  }
+
+  #partitionOf(topic: Topic, partitionId: number): PartitionGroup | undefined {
+    if (findPartition(topic, partitionId) === undefined) return undefined;
+    return this.#options.partitions.get(packPartition(topic.streamId, topic.id, partitionId));
+  }
+
+  #topicOf({
+    streamId,
+    topicId,
+  }: {
+    readonly streamId: number;
+    readonly topicId: number;
+  }): Topic | undefined {
+    const catalog = this.#options.catalog();
+    const stream = catalog.findStream({ kind: "numeric", id: streamId });
+    return stream && catalog.findTopic(stream, { kind: "numeric", id: topicId });
+  }
+}
+
+function isInFlight(partition: PartitionGroup, groupId: number, client: bigint): boolean {
+  const { partition: stored } = partition;
+  // Where damage hides what was committed, everything that was polled counts as open.
+  const isKnown = stored !== undefined && stored.offsetsFault === undefined;
+  const committed = isKnown ? stored.consumerOffset(GROUP_KIND, groupId) : undefined;
+  return partition.polled.isInFlight(groupId, client, committed);
+}

@@ -1,0 +1,43 @@
+import { ErrorCode } from "@millrace/errors";
+import { encodeRemoveMemberOp, MetadataOperation } from "@millrace/metadata";
+import { SERVER_CLIENT } from "@millrace/vsr";
+import { SILENT_INTERVALS } from "../sessions/heartbeat.ts";
+import type { Shard } from "../shard.ts";
+
+/** Milliseconds until an op that found no room is proposed again. */
+const RETRY_DELAY_MS = 100;
+
+/**
+ * Members that a restart left without a connection have as long to come back as a silent one may be silent;
+ * then their partitions go to others. Their sessions may live on, see `releaseRecoveredSessions`.
+ *
+ * @returns stops waiting for them
+ */
+export function removeLostMembers(shard: Shard): () => void {
+  const { isEnabled, intervalMs } = shard.config.heartbeat;
+  const clients = [...shard.catalog.groupClients()];
+  if (!isEnabled || clients.length === 0) return () => {};
+  const timer = shard.platform.clock.setTimer(SILENT_INTERVALS * intervalMs, () => {
+    for (const client of clients) {
+      const isMember = shard.catalog.membershipsOf(client).length > 0;
+      if (isMember && shard.connections.holderOf(client) === undefined) removeMember(shard, client);
+    }
+  });
+  return () => timer.cancel();
+}
+
+function removeMember(shard: Shard, client: bigint): void {
+  shard.metadata.submit({
+    client: SERVER_CLIENT,
+    session: 0,
+    request: 0n,
+    operation: MetadataOperation.removeConsumerGroupMember,
+    user: 0,
+    body: encodeRemoveMemberOp(client),
+    bodyChecksum: 0n,
+    answered(answer) {
+      if (answer.kind !== "refused" || answer.code === ErrorCode.ShuttingDown) return;
+      shard.platform.clock.setTimer(RETRY_DELAY_MS, () => removeMember(shard, client));
+    },
+  });
+}
