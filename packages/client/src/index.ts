@@ -28,7 +28,11 @@ export {
   type ClusterMetadata,
   type ClusterNode,
   type GlobalPermissions,
+  type GroupAssignment,
+  type GroupDetails,
+  type GroupMember,
   type GroupMembership,
+  type GroupRecord,
   type Identifier,
   type OptionScope,
   type TopicPermissions,
@@ -36,6 +40,7 @@ export {
   type UserStatus,
 } from "@millrace/protocol";
 export type { Partition, Stream, StreamDetails, Topic, TopicDetails } from "./admin/catalog-shapes.ts";
+export type { GroupPlace } from "./admin/group-calls.ts";
 export type { OffsetPlace, StoredOffset } from "./admin/offset-calls.ts";
 export type { OptionValues, RawOptionValue } from "./admin/option-values.ts";
 export type { NewPermissions, StreamRights, UserPermissions } from "./admin/permission-shapes.ts";
@@ -57,6 +62,14 @@ export type {
   MessageHandler,
   OnHandlerError,
 } from "./consumer/consumer.ts";
+export type { GroupConsumer, GroupConsumerOptions } from "./consumer-group/group-consumer.ts";
+export type {
+  GroupEventFacts,
+  RebalancedFacts,
+  RestartedFacts,
+  SkippedFacts,
+  StalledFacts,
+} from "./consumer-group/group-events.ts";
 export type { Message, MessageKey, Payload } from "./messages/message.ts";
 export type { HeaderValue, MessageHeaders, TypedValue } from "./messages/message-headers.ts";
 export type { PartitionChoice } from "./messages/partition-choice.ts";

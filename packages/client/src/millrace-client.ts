@@ -1,6 +1,6 @@
 import { type SendConfirmation as Confirmation, toIdentifier } from "@millrace/protocol";
+import { GroupCalls } from "./admin/group-calls.ts";
 import type { Name } from "./admin/stream-calls.ts";
-import { TokenCalls } from "./admin/token-calls.ts";
 import { type ClientOptions, type ResolvedOptions, resolveOptions } from "./client-options.ts";
 import type { ClientPlatform } from "./client-platform.ts";
 import type { ClientEvent, ClientEventListener } from "./connection/client-events.ts";
@@ -9,6 +9,8 @@ import { Session } from "./connection/session.ts";
 import { parseConnectionString } from "./connection-string.ts";
 import { Consumer, type ConsumerOptions } from "./consumer/consumer.ts";
 import { createConsumerParts } from "./consumer/consumer-parts.ts";
+import { GroupConsumer, type GroupConsumerOptions } from "./consumer-group/group-consumer.ts";
+import { createGroupConsumerParts } from "./consumer-group/group-consumer-parts.ts";
 import { createDefaultPlatform } from "./default-platform.ts";
 import { BatchSender } from "./messages/batch-sender.ts";
 import { type Message, prepareMessage } from "./messages/message.ts";
@@ -50,7 +52,7 @@ function confirmationOf(confirmation: Confirmation): SendConfirmation {
  * to `requestTimeoutMs`. Reads and catalog changes are repeated over a reconnect, sends too unless
  * `retrySends` is false.
  */
-export class MillraceClient extends TokenCalls {
+export class MillraceClient extends GroupCalls {
   readonly #platform: ClientPlatform;
   readonly #sender: BatchSender;
   readonly #closables = new Set<{ close(): Promise<void> }>();
@@ -158,6 +160,21 @@ export class MillraceClient extends TokenCalls {
   consumer(options: ConsumerOptions): Consumer {
     const consumer: Consumer = new Consumer(options, {
       ...createConsumerParts(options, this.session, this, this.#platform),
+      sleep: (delayMs) => sleep(this.#platform.clock, delayMs),
+      onClosed: () => this.#closables.delete(consumer),
+    });
+    this.#closables.add(consumer);
+    return consumer;
+  }
+
+  /**
+   * A member of a consumer group of one topic. It joins, and creates the group if need be, when it is iterated
+   * or run; closing it leaves the group.
+   */
+  consumerGroup(options: GroupConsumerOptions): GroupConsumer {
+    const surroundings = { session: this.session, calls: this, platform: this.#platform };
+    const consumer: GroupConsumer = new GroupConsumer(options, {
+      ...createGroupConsumerParts(options, surroundings),
       sleep: (delayMs) => sleep(this.#platform.clock, delayMs),
       onClosed: () => this.#closables.delete(consumer),
     });

@@ -9,6 +9,7 @@ import {
   PARTITION_NOT_OWNED,
   toIdentifier,
 } from "@millrace/protocol";
+import { packPartition } from "../routing/pack-partition.ts";
 import type { TestClient } from "../testing/test-client.ts";
 import {
   commit,
@@ -36,6 +37,8 @@ async function started(partitionsCount: number, options: TestServerOptions = {})
   return { server, first, second };
 }
 
+/** Partition 0 of the topic. */
+const groupOf = ({ broker }: TestServer) => broker.shard.partitions.get(packPartition(0, 0, 0));
 const pause = ({ platform }: TestServer) =>
   new Promise<void>((done) => void platform.clock.setTimer(1, done));
 const offsets = async (client: TestClient, partitionId: number) =>
@@ -160,7 +163,7 @@ test("Offsets belong to the group: the next member goes on, a group created agai
   const read = polled(await second.ok("PollMessages", pollBody(plain)));
   assert.equal(read.messages[0]?.offset, 0, "consumer 0 is not group 0");
   await first.ok("DeleteConsumerGroup", encodeDeleteConsumerGroup(GROUP));
-  const partition = [...server.broker.shard.partitions.groups()][0]?.partition;
+  const partition = groupOf(server).partition;
   assert.deepEqual(partition?.consumerOffsetIds(2), [], "the offset of a deleted group is gone");
   await first.ok("CreateConsumerGroup", encodeCreateConsumerGroup({ ...GROUP, name: "g" }));
   await join(second);
@@ -271,7 +274,7 @@ test("What a stop left of a deleted group is removed at the next start.", async 
   const { server: before, first } = await started(1);
   await sendTo(first, 0, 3);
   assert.equal(await commit(first, 0, 1), 0);
-  const [partition] = [...before.broker.shard.partitions.groups()];
+  const partition = groupOf(before);
   await first.ok("DeleteConsumerGroup", encodeDeleteConsumerGroup(GROUP));
   const body = Uint8Array.of(2, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0);
   await new Promise<void>((resolve, reject) =>
@@ -288,7 +291,7 @@ test("What a stop left of a deleted group is removed at the next start.", async 
   assert.deepEqual(partition?.partition?.consumerOffsetIds(2), [0]);
   const server = await TestServer.start({ disk: before.kill() });
   await server.platform.clock.run(10);
-  const [recovered] = [...server.broker.shard.partitions.groups()];
+  const recovered = groupOf(server);
   assert.deepEqual(recovered?.partition?.consumerOffsetIds(2), []);
   await server.stop();
 });

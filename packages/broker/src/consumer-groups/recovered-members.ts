@@ -20,7 +20,7 @@ export function removeLostMembers(shard: Shard): () => void {
   const timer = shard.platform.clock.setTimer(SILENT_INTERVALS * intervalMs, () => {
     for (const client of clients) {
       const isMember = shard.catalog.membershipsOf(client).length > 0;
-      if (isMember && shard.connections.holderOf(client) === undefined) removeMember(shard, client);
+      if (isMember && !shard.connections.isLoggedIn(client)) removeMember(shard, client);
     }
   });
   return () => timer.cancel();

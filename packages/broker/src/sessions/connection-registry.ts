@@ -49,6 +49,11 @@ export class ConnectionRegistry {
     return [...this.#byNumber.values()].sort((one, other) => one.number - other.number);
   }
 
+  /** True while somebody is logged in under a client id. */
+  isLoggedIn(client: bigint): boolean {
+    return this.#byClient.has(client);
+  }
+
   /** Notes that the connection's session is the newest of its client id, and fences the one before. */
   bind(connection: ClientConnection): void {
     const { session } = connection;

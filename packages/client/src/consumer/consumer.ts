@@ -3,7 +3,7 @@ import type { Name } from "../admin/stream-calls.ts";
 import type { Scope } from "../client-platform.ts";
 import type { PollStart } from "../messages/poll.ts";
 import type { ReceivedMessage } from "../messages/received-message.ts";
-import type { MessageSource } from "./message-source.ts";
+import type { BatchSource } from "./batch-source.ts";
 import type { OffsetCommits } from "./offset-commits.ts";
 
 /** When offsets are stored for the consumer. */
@@ -48,11 +48,13 @@ export type OnHandlerError =
 
 /** What a consumer works with; a client hands it over. */
 export interface ConsumerParts {
-  readonly source: MessageSource;
+  readonly source: BatchSource;
   readonly commits: OffsetCommits;
   readonly scope: Scope;
   readonly sleep: (delayMs: number) => Promise<void>;
   readonly onClosed: () => void;
+  /** Gives up what others wait for, once everything is stored; repeatable. */
+  readonly release?: () => Promise<void>;
 }
 
 /** Works on one message; the next one waits for it. */
@@ -77,7 +79,7 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
   #running: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(options: ConsumerOptions, parts: ConsumerParts) {
+  constructor(options: Pick<ConsumerOptions, "commit" | "signal">, parts: ConsumerParts) {
     this.#parts = parts;
     this.#mode = options.commit ?? "after-handler";
     this.#signal = options.signal;
@@ -166,6 +168,7 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
     if (this.#running !== undefined && !scope.isInside()) await this.#running;
     try {
       await commits.finish();
+      await this.#parts.release?.();
     } finally {
       this.#parts.onClosed();
     }
@@ -184,6 +187,7 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
   async #next(): Promise<IteratorResult<ReceivedMessage, undefined>> {
     this.#settleDelivered();
     try {
+      if (this.#parts.source.isGivingUp) await this.#parts.commits.flush();
       const message = this.#take() ?? ((await this.#fill()) ? this.#take() : undefined);
       if (message !== undefined) return { done: false, value: message };
     } catch (error) {
@@ -198,6 +202,7 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
   /** Stores the rest; the end by the signal is an error, the end by `close` is not. */
   async #finish(): Promise<void> {
     await this.#parts.commits.finish();
+    await this.#parts.release?.();
     if (this.#signal?.aborted === true && this.#closing === undefined) {
       throw new CodedError(ErrorCode.Aborted, "The abort signal ended the consumer.");
     }
@@ -206,7 +211,7 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
   #take(): ReceivedMessage | undefined {
     const error = this.#parts.commits.takeError();
     if (error !== undefined) throw error;
-    if (this.#parts.source.isStopped) return undefined;
+    if (this.#parts.source.isStopped || this.#parts.source.isBatchLost) return undefined;
     const message = this.#batch[this.#index];
     if (message === undefined) return undefined;
     this.#index += 1;
@@ -239,12 +244,14 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
           const result = scope.run(() => this.#handle(handler, current, onError));
           if (result !== undefined) await result;
           this.#settleDelivered();
+          if (source.isGivingUp) await this.#parts.commits.flush();
         }
       } while (await this.#fill());
     } catch (error) {
       source.stop();
       this.#delivered = undefined;
       await this.#parts.commits.finish().catch(() => {});
+      await this.#parts.release?.().catch(() => {});
       throw error;
     }
     await this.#finish();

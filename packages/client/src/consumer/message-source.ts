@@ -1,11 +1,10 @@
 import { ErrorCode, isCodedError } from "@millrace/errors";
-import type { Clock, Timer } from "@millrace/platform";
+import type { Clock } from "@millrace/platform";
 import type { PollStart } from "../messages/poll.ts";
 import type { ReceivedMessage } from "../messages/received-message.ts";
+import type { BatchSource } from "./batch-source.ts";
+import { IdleWait } from "./idle-wait.ts";
 import { PartitionCursor, type Polled } from "./partition-cursor.ts";
-
-/** While nothing comes, the wait between rounds doubles up to this many times the first one. */
-const IDLE_FACTOR_MAX = 16;
 
 /** How often a consumer of all partitions looks whether there are new ones. */
 const PARTITIONS_REFRESH_MS = 30_000;
@@ -36,19 +35,22 @@ type Found = { readonly messages: readonly ReceivedMessage[] } | { readonly erro
  * Polls partitions in turn, one batch after another. Each partition is in order; an idle round is followed
  * by a wait that grows. Errors come out where the batch would have, never as an unhandled rejection.
  */
-export class MessageSource {
+export class MessageSource implements BatchSource {
   readonly #options: MessageSourceOptions;
+  readonly #idle: IdleWait;
+  /** Nobody else reads for this consumer. */
+  readonly isBatchLost = false;
+  readonly isGivingUp = false;
   #cursors: PartitionCursor[] | undefined;
   #listedMs = 0;
   #turn = 0;
   #emptyCount = 0;
-  #idleDelayMs = 0;
   #isStopped = false;
   #ahead: Promise<Found> | undefined;
-  #wake: (() => void) | undefined;
 
   constructor(options: MessageSourceOptions) {
     this.#options = options;
+    this.#idle = new IdleWait(options.clock, options.pollIntervalMs);
   }
 
   get isStopped(): boolean {
@@ -69,7 +71,7 @@ export class MessageSource {
   /** Ends waits and further polls. What a poll in flight brings is dropped. */
   stop(): void {
     this.#isStopped = true;
-    this.#wake?.();
+    this.#idle.wake();
   }
 
   /** Never rejects. */
@@ -79,7 +81,7 @@ export class MessageSource {
         const cursors = await this.#currentCursors();
         const messages = await this.#pollInTurn(cursors);
         if (messages.length > 0) return { messages };
-        if (this.#emptyCount >= cursors.length) await this.#idle();
+        if (this.#emptyCount >= cursors.length) await this.#idleRound();
       } catch (error) {
         // Without a connection a poll that ran out of time is no news: the client is already trying.
         if (isCodedError(error, ErrorCode.RequestTimeout) && !this.#options.isConnected()) continue;
@@ -101,7 +103,7 @@ export class MessageSource {
     const { messages } = polled;
     this.#turn = (this.#turn + 1) % cursors.length;
     this.#emptyCount = messages.length > 0 ? 0 : this.#emptyCount + 1;
-    if (messages.length > 0) this.#idleDelayMs = 0;
+    if (messages.length > 0) this.#idle.reset();
     return messages;
   }
 
@@ -119,20 +121,8 @@ export class MessageSource {
   }
 
   /** Waits a little, longer each time, until something comes or the source is stopped. */
-  async #idle(): Promise<void> {
-    const { pollIntervalMs, clock } = this.#options;
+  async #idleRound(): Promise<void> {
     this.#emptyCount = 0;
-    this.#idleDelayMs = Math.min(
-      this.#idleDelayMs === 0 ? pollIntervalMs : this.#idleDelayMs * 2,
-      pollIntervalMs * IDLE_FACTOR_MAX,
-    );
-    if (this.#isStopped) return;
-    await new Promise<void>((resolve) => {
-      const timer: Timer = clock.setTimer(this.#idleDelayMs, resolve);
-      this.#wake = () => {
-        timer.cancel();
-        resolve();
-      };
-    });
+    if (!this.#isStopped) await this.#idle.wait();
   }
 }

@@ -42,6 +42,16 @@ export class OffsetCommits {
     this.#settled.delete(partitionId);
   }
 
+  /** True when something of the partition is settled and not stored. */
+  has(partitionId: number): boolean {
+    return this.#settled.has(partitionId);
+  }
+
+  /** Stores what is settled without waiting for its time. */
+  commitSoon(): void {
+    void (this.#running ?? Promise.resolve()).then(() => this.#commit());
+  }
+
   /** The error of a commit in the background, once; the offsets it was about are kept. */
   takeError(): CodedError | undefined {
     const error = this.#error;

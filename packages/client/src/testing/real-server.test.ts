@@ -16,14 +16,20 @@ const START_TIMEOUT_MS = 30_000;
 /** A server process of its own folder on a loopback port; it can be killed and started again. */
 export class RealServer {
   readonly #folder = mkdtempSync(join(tmpdir(), "millrace-client-"));
+  readonly #settings: Readonly<Record<string, string>>;
   #child: ChildProcess | undefined;
   /** `host:port`; the port stays over a restart. */
   address = "127.0.0.1:0";
 
+  /** @param settings  configuration by variable, for example `MILLRACE_HEARTBEAT_INTERVAL` */
+  constructor(settings: Readonly<Record<string, string>> = {}) {
+    this.#settings = settings;
+  }
+
   async start(): Promise<void> {
     const args = [SERVER, "--data", this.#folder, "--with-default-root-credentials"];
     const child = spawn(process.execPath, args, {
-      env: { ...process.env, MILLRACE_TCP_ADDRESS: this.address },
+      env: { ...process.env, ...this.#settings, MILLRACE_TCP_ADDRESS: this.address },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#child = child;

@@ -1,0 +1,134 @@
+import { ErrorCode, isCodedError } from "@millrace/errors";
+import type { GroupCalls } from "../admin/group-calls.ts";
+import { checkedNumber } from "../client-options.ts";
+import type { ClientPlatform } from "../client-platform.ts";
+import type { Session } from "../connection/session.ts";
+import { OffsetCommits } from "../consumer/offset-commits.ts";
+import { pollMessages } from "../messages/poll.ts";
+import type { GroupConsumerOptions, GroupConsumerParts } from "./group-consumer.ts";
+import { GroupEvents } from "./group-events.ts";
+import { GroupSource } from "./group-source.ts";
+import { Membership } from "./membership.ts";
+import { StallWatch } from "./stall-watch.ts";
+import type { Tenure } from "./tenure.ts";
+
+/** What a group consumer is built from. */
+interface Surroundings {
+  readonly session: Session;
+  readonly calls: GroupCalls;
+  readonly platform: ClientPlatform;
+}
+
+/**
+ * Builds the parts of a group consumer from its options.
+ *
+ * @throws CodedError InvalidArgument for an option outside its bounds
+ */
+export function createGroupConsumerParts(
+  options: GroupConsumerOptions,
+  surroundings: Surroundings,
+): Omit<GroupConsumerParts, "sleep" | "onClosed"> {
+  const { session, calls, platform } = surroundings;
+  const events = new GroupEvents();
+  const membership = new Membership(calls, options, { mayCreate: options.createGroup ?? true });
+  const commits: OffsetCommits = new OffsetCommits({
+    clock: platform.clock,
+    intervalMs: checkedNumber("commitIntervalMs", options.commitIntervalMs ?? 1000, { min: 0 }),
+    countMax: checkedNumber("commitCount", options.commitCount ?? 1000, { min: 1 }),
+    store: (partitionId, offset) => storeForGroup({ options, calls, source }, partitionId, offset),
+    isConnected: () => session.isConnected,
+  });
+  const onGivingUp = (tenure: Tenure) => giveUp({ options, calls, source }, commits, tenure);
+  const onRestarted = (partitionId: number) => commits.forget(partitionId);
+  const parts = { membership, events, onGivingUp, onRestarted };
+  const source: GroupSource = createSource(options, surroundings, parts);
+  const release = () => membership.leave();
+  return { source, commits, events, release, scope: platform.createScope() };
+}
+
+function createSource(
+  options: GroupConsumerOptions,
+  { session, calls, platform }: Surroundings,
+  parts: {
+    readonly membership: Membership;
+    readonly events: GroupEvents;
+    readonly onGivingUp: (tenure: Tenure) => void;
+    readonly onRestarted: (partitionId: number) => void;
+  },
+): GroupSource {
+  const { stream, topic, group } = options;
+  const { clock } = platform;
+  const autoCommit = options.commit === "auto";
+  const consumer = { group };
+  const stalledAfterMs = checkedNumber("stalledAfterMs", options.stalledAfterMs ?? 35_000, { min: 1 });
+  const onStalled = (facts: Parameters<typeof parts.events.emit<"stalled">>[1]) =>
+    parts.events.emit("stalled", facts);
+  return new GroupSource({
+    ...parts,
+    clock,
+    stallWatch: new StallWatch({ clock, calls, place: options, stalledAfterMs, onStalled }),
+    startAt: options.startAt ?? "first",
+    countMax: checkedNumber("batchCountMax", options.batchCountMax ?? 1000, { min: 1 }),
+    pollIntervalMs: checkedNumber("pollIntervalMs", options.pollIntervalMs ?? 10, { min: 1 }),
+    syncIntervalMs: checkedNumber("syncIntervalMs", options.syncIntervalMs ?? 1000, { min: 1 }),
+    pollsAhead: !autoCommit,
+    poll: (partitionId, startAt, count) =>
+      pollMessages(session, { stream, topic, consumer, partitionId, startAt, count, autoCommit }),
+    storedOffset: async (partitionId) => {
+      const offset = await calls.getConsumerOffset({ stream, topic, consumer, partitionId });
+      return offset === undefined ? undefined : Number(offset.storedOffset);
+    },
+    isConnected: () => session.isConnected,
+  });
+}
+
+/** What commits of a group work with. */
+interface Commits {
+  readonly options: GroupConsumerOptions;
+  readonly calls: GroupCalls;
+  readonly source: GroupSource;
+}
+
+/**
+ * Stores what is settled of a partition that is being taken away. With nothing new to store the last commit is
+ * repeated: an owner may, and who is not the owner any more hears it before another message is handled.
+ */
+function giveUp(parts: Commits, commits: OffsetCommits, { partitionId, lastStored }: Tenure): void {
+  if (commits.has(partitionId)) commits.commitSoon();
+  else if (lastStored !== undefined) {
+    // Anything but a refusal shows in the next commit.
+    storeForGroup(parts, partitionId, lastStored).catch(() => {});
+  }
+}
+
+/**
+ * Stores an offset for the group. A refusal because somebody else owns the partition ends the tenure and is no
+ * error: what is behind the group's offset comes again there. An offset beyond the end is from before a purge.
+ */
+async function storeForGroup(parts: Commits, partitionId: number, offset: number): Promise<void> {
+  const { options, calls, source } = parts;
+  const { stream, topic, group } = options;
+  const place = { stream, topic, consumer: { group }, partitionId };
+  try {
+    const isOfThisTenure = source.tenureOf(partitionId)?.hasPolled === true;
+    if (!isOfThisTenure) {
+      // From before a lost connection: others may have gone on since, and must not be set back.
+      const stored = await calls.getConsumerOffset(place);
+      if (stored !== undefined && stored.storedOffset >= BigInt(offset)) return;
+    }
+    await calls.storeConsumerOffset({ ...place, offset: BigInt(offset) });
+    source.stored(partitionId, offset);
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
+    if (error.code === ErrorCode.InvalidOffset) source.restart(partitionId);
+    else if (NOT_OURS.has(error.code)) source.lose(partitionId);
+    else throw error;
+  }
+}
+
+/** Answers to a commit that say: the partition, or the group, is not this member's any more. */
+const NOT_OURS: ReadonlySet<number> = new Set<number>([
+  ErrorCode.ResourceNotFound,
+  ErrorCode.PartitionNotFound,
+  ErrorCode.ConsumerGroupIdNotFound,
+]);

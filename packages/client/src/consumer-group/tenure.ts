@@ -1,0 +1,63 @@
+import { PartitionCursor, type Polled } from "../consumer/partition-cursor.ts";
+import type { PollStart } from "../messages/poll.ts";
+
+/** The time for which a member has a partition: from the sync that gave it until everything of it is committed. */
+export class Tenure {
+  readonly cursor: PartitionCursor;
+  /** True while the member may poll it; false while it only finishes what it has. */
+  isOwn = true;
+  /** Somebody else has it: what is left of it is not to be handled here. */
+  isLost = false;
+  #expectedOffset: number | undefined;
+  #lastPolled = -1;
+  #lastStored = -1;
+
+  /** @param stored  the group's stored offset when the tenure began */
+  constructor(partitionId: number, startAt: PollStart, stored: number | undefined) {
+    const start = stored === undefined ? startAt : { offset: stored + 1 };
+    this.cursor = new PartitionCursor(partitionId, start);
+    this.#expectedOffset = stored === undefined ? undefined : stored + 1;
+  }
+
+  get partitionId(): number {
+    return this.cursor.partitionId;
+  }
+
+  /** Offset the next message should have; undefined while that is not known. */
+  get expectedOffset(): number | undefined {
+    return this.#expectedOffset;
+  }
+
+  /** Highest offset stored in this tenure, undefined before the first. */
+  get lastStored(): number | undefined {
+    return this.#lastStored < 0 ? undefined : this.#lastStored;
+  }
+
+  /** True once a poll brought something. */
+  get hasPolled(): boolean {
+    return this.#lastPolled >= 0;
+  }
+
+  /** True when nothing that was polled waits for its commit. */
+  get isSettled(): boolean {
+    return this.#lastStored >= this.#lastPolled;
+  }
+
+  /** Notes what a poll returned; says which offset was expected when messages before it are gone. */
+  advance(polled: Polled): number | undefined {
+    this.cursor.advance(polled);
+    const { messages } = polled;
+    const [first] = messages;
+    const last = messages.at(-1);
+    if (first === undefined || last === undefined) return undefined;
+    const expected = this.#expectedOffset;
+    this.#expectedOffset = last.offsetNumber + 1;
+    this.#lastPolled = last.offsetNumber;
+    return expected !== undefined && first.offsetNumber > expected ? expected : undefined;
+  }
+
+  /** Notes a commit. */
+  stored(offset: number): void {
+    this.#lastStored = Math.max(this.#lastStored, offset);
+  }
+}
