@@ -235,3 +235,33 @@ test("the bundle needs nothing of the workspace", () => {
   assert.doesNotMatch(code, /from "@millrace\//);
   assert.match(code, /^#!\/usr\/bin\/env node\n/);
 });
+
+test("consumer groups are created, shown, listed and deleted, and their lag is told in messages and time", async () => {
+  await json("stream", "create", "groups");
+  await json("topic", "create", "groups", "t", "2", "none");
+  const created = await json("consumer-group", "create", "groups", "t", "readers");
+  assert.deepEqual([created.id, created.name, created.members_count], [0, "readers", 0]);
+  for (const text of ["a", "b", "c"]) await json("message", "send", "groups", "t", text, "-p", "1");
+  const lag = await json("g", "lag", "groups", "t", "readers");
+  assert.equal(lag.messages_behind, 3);
+  assert.ok(lag.time_behind_ms > 0 && lag.time_behind_ms < 60_000);
+  const shown = lag.partitions.map((one: Record<string, unknown>) => [
+    one["partition_id"],
+    one["owner"],
+    one["stored_offset"],
+    one["messages_behind"],
+  ]);
+  assert.deepEqual(shown, [
+    [0, null, null, 0],
+    [1, null, null, 3],
+  ]);
+  const refused = await runHere(["o", "set", "readers", "groups", "t", "1", "0", "-k", "consumer-group"]);
+  assert.equal(refused.exitCode, 5, "only the owner of the partition commits for its group");
+  assert.equal((await json("g", "list", "groups", "t")).length, 1);
+  const group = await json("g", "get", "groups", "t", "0");
+  assert.deepEqual(group.members, []);
+  await json("g", "delete", "groups", "t", "readers");
+  const gone = await runHere(["g", "get", "groups", "t", "readers"]);
+  assert.equal(gone.exitCode, 5);
+  assert.match(gone.stderr, /consumer-group list groups t/);
+});

@@ -2,6 +2,7 @@ import { Command, Option } from "commander";
 import { addClient } from "./commands/client/group.ts";
 import { addCluster } from "./commands/cluster/group.ts";
 import { outputOption } from "./commands/command.ts";
+import { addConsumerGroup } from "./commands/consumer-group/group.ts";
 import { addConsumerOffset } from "./commands/consumer-offset/group.ts";
 import { addLogin } from "./commands/login.ts";
 import { addLogout } from "./commands/logout.ts";
@@ -65,6 +66,7 @@ const COMMANDS = [
   addPartition,
   addSegment,
   addMessage,
+  addConsumerGroup,
   addConsumerOffset,
   addUser,
   addPat,
@@ -79,7 +81,7 @@ const COMMANDS = [
  * Commands of compatible scripts that this release does not have. They are not in the tree; whoever calls one
  * is told that it is not a typing mistake.
  */
-const NOT_IN_THIS_RELEASE = new Set(["consumer-group", "context", "flush", "g", "ctx", "snapshot"]);
+const NOT_IN_THIS_RELEASE = new Set(["context", "flush", "ctx", "snapshot"]);
 
 function refuseUnknown(command: Command): void {
   command.on("command:*", ([typed]: string[]) => {

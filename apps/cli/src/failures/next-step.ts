@@ -26,6 +26,8 @@ const LIST_TOKENS = "List your tokens with: millrace pat list";
 const listStreams = "List the streams with: millrace stream list";
 const listTopics = ({ stream }: Target) =>
   `List the topics with: millrace topic list ${word(stream, "STREAM")}`;
+const listGroups = ({ stream, topic }: Target) =>
+  `List the groups with: millrace consumer-group list ${word(stream, "STREAM")} ${word(topic, "TOPIC")}`;
 const showTopic = ({ stream, topic }: Target) =>
   `Show the topic's partitions with: millrace topic get ${word(stream, "STREAM")} ${word(topic, "TOPIC")}`;
 
@@ -72,6 +74,8 @@ const ADVICE: ReadonlyMap<number, Advice> = new Map<number, Advice>([
     ErrorCode.ConsumerOffsetNotFound,
     "Nothing is stored for that consumer. Store an offset with: millrace consumer-offset set",
   ],
+  [ErrorCode.ConsumerGroupIdNotFound, listGroups],
+  [ErrorCode.ConsumerGroupNameAlreadyExists, (target) => `Choose another name. ${listGroups(target)}`],
   [ErrorCode.UnsupportedOptionKey, "List the options and their values with: millrace options topic"],
   [ErrorCode.InvalidOptionValue, "List the options and their values with: millrace options topic"],
   [ErrorCode.InvalidOffset, (target) => `The offset is beyond the last message. ${showTopic(target)}`],

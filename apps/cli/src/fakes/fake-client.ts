@@ -55,6 +55,15 @@ const ANN: UserDetails = {
   },
 };
 
+/** The only consumer group: one member, which owns both partitions. */
+const GROUP = {
+  id: 0,
+  name: "readers",
+  partitionsCount: 2,
+  membersCount: 1,
+  members: [{ id: 0, partitions: [0, 1] }],
+};
+
 interface Stored {
   readonly partition: ShownMessage[];
 }
@@ -181,6 +190,19 @@ export class FakeClient {
     if (scope !== "topic") return [];
     const description = "Bytes of a segment";
     return [{ key: "segment_size", kind: "uint64", defaultValue: 1_073_741_824n, description }] as const;
+  }
+
+  async createConsumerGroup(_stream: unknown, _topic: unknown, name: string) {
+    this.calls.push(["createConsumerGroup", name]);
+    return { ...GROUP, name, members: [], membersCount: 0 };
+  }
+
+  async getConsumerGroup({ group }: { group: unknown }) {
+    return group === "readers" || group === 0 ? GROUP : undefined;
+  }
+
+  async getConsumerGroups() {
+    return [GROUP];
   }
 
   async getConsumerOffset() {
