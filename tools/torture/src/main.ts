@@ -6,9 +6,11 @@ import { asViolation, type Violation } from "./oracle/violation.ts";
 import { builtServer } from "./server/built-server.ts";
 import { freePort } from "./server/free-port.ts";
 import { ServerProcess } from "./server/server-process.ts";
+import { soak } from "./soak/soak.ts";
 import { type RoundReport, TortureRun } from "./torture-run.ts";
 
 const USAGE = `Usage: npm run torture -- [options]
+       npm run torture -- soak [--minutes N] [--seed N]    members of a consumer group come and go
 
 Kills a built server under load, starts it again and compares everything with what was acknowledged.
 
@@ -129,4 +131,5 @@ async function main(): Promise<void> {
   process.exit(isGood ? 0 : 1);
 }
 
-await main();
+if (process.argv[2] === "soak") await soak(process.argv.slice(3));
+else await main();

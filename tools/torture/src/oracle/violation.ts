@@ -20,6 +20,8 @@ export type ViolationKind =
   | "answer"
   /** A stored consumer offset below the last acknowledged or above the last attempted. */
   | "consumer-offset"
+  /** No member of a consumer group handled it, or not in time. */
+  | "unread"
   /** Streams, topics or partitions differ from the acknowledged operations. */
   | "catalog"
   /** The server did not start, ended by itself, or did not answer in time. */

@@ -17,6 +17,8 @@ export interface ServerPlace {
   /** Folder of the run: `data` and `server.log` are in it. */
   readonly folder: string;
   readonly port: number;
+  /** Configuration by variable. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -94,13 +96,14 @@ export class ServerProcess {
 
   #spawn(): ChildProcess {
     this.#isStopWanted = false;
-    const { entry, folder } = this.#place;
+    const { entry, folder, settings } = this.#place;
     const log = openSync(this.#logPath, "a");
     const child = spawn(process.execPath, [entry, "--with-default-root-credentials"], {
       cwd: folder,
       stdio: ["ignore", "pipe", log],
       env: {
         ...ownEnvironment(),
+        ...settings,
         MILLRACE_TCP_ADDRESS: this.address,
         MILLRACE_PATH: join(folder, "data"),
       },

@@ -1,0 +1,42 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+
+const PROGRAM = fileURLToPath(new URL("member-program.ts", import.meta.url));
+
+/** A group member in a process of its own. */
+export class MemberProcess {
+  readonly #child: ChildProcess;
+  readonly exited: Promise<unknown>;
+  isFrozen = false;
+
+  /** @param onHandled  called for each message it handles */
+  constructor(address: string, onHandled: (partitionId: number, offset: number) => void) {
+    this.#child = fork(PROGRAM, [address], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+    this.#child.on("message", (told) => onHandled(...(told as [number, number])));
+    this.exited = once(this.#child, "exit");
+  }
+
+  get isAlive(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** Lets it finish what it has, leave and end. */
+  leave(): void {
+    if (this.#child.connected) this.#child.send("leave");
+  }
+
+  crash(): void {
+    this.#child.kill("SIGKILL");
+  }
+
+  freeze(): void {
+    this.isFrozen = true;
+    this.#child.kill("SIGSTOP");
+  }
+
+  thaw(): void {
+    this.isFrozen = false;
+    this.#child.kill("SIGCONT");
+  }
+}

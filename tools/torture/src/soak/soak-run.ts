@@ -1,0 +1,155 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { MillraceClient } from "@millrace/client";
+import type { SeededRandom } from "@millrace/testkit";
+import { Violation } from "../oracle/violation.ts";
+import { HandledMessages, type HandledReport } from "./handled-messages.ts";
+import { MemberProcess } from "./member-process.ts";
+import { GRACE_MS, HAND_OVER_LIMIT_MS, SOAK_PARTITIONS, SOAK_PLACE } from "./soak-place.ts";
+
+const MEMBERS_MIN = 2;
+const MEMBERS_MAX = 6;
+const EVENT_INTERVAL_MS = 6000;
+/** A freeze may be shorter or longer than what the server forgives. */
+const FREEZE_MAX_MS = 9000;
+/** Two members in a row that freeze with the same partition would wait twice: the second one comes later. */
+const AFTER_FREEZE_MS = HAND_OVER_LIMIT_MS + 2500;
+const SEND_INTERVAL_MS = 25;
+const BATCH_COUNT = 5;
+const WAIT_MAX_MS = HAND_OVER_LIMIT_MS + GRACE_MS;
+
+type Happening = "join" | "leave" | "crash" | "freeze";
+
+/** How a soak went. */
+export interface SoakReport extends HandledReport {
+  readonly happenings: Readonly<Record<Happening, number>>;
+}
+
+/** A steady producer, and members of one group that join, leave, crash and freeze at random. */
+export class SoakRun {
+  readonly #address: string;
+  readonly #random: SeededRandom;
+  readonly #messages = new HandledMessages(SOAK_PARTITIONS);
+  readonly #members: MemberProcess[] = [];
+  readonly #thaws = new Set<Promise<void>>();
+  readonly #happenings: Record<Happening, number> = { join: 0, leave: 0, crash: 0, freeze: 0 };
+  #isSending = true;
+
+  constructor(address: string, random: SeededRandom) {
+    this.#address = address;
+    this.#random = random;
+  }
+
+  /** Runs for a while, then waits until everything is read. Throws Violation unread, consumer-offset. */
+  async run(minutes: number): Promise<SoakReport> {
+    const client = await MillraceClient.connect(`iggy://iggy:iggy@${this.#address}`);
+    await client.createStream(SOAK_PLACE.stream);
+    await client.createTopic(SOAK_PLACE.stream, {
+      name: SOAK_PLACE.topic,
+      partitionsCount: SOAK_PARTITIONS,
+    });
+    for (let count = 0; count < MEMBERS_MIN; count += 1) this.#join();
+    const sending = this.#send(client);
+    sending.catch(() => {});
+    const endMs = performance.now() + minutes * 60_000;
+    while (performance.now() < endMs) await this.#happen();
+    this.#isSending = false;
+    await sending;
+    await Promise.all(this.#thaws);
+    const lag = await this.#readRest(client);
+    const report = this.#messages.check(WAIT_MAX_MS);
+    if (lag !== undefined) throw new Violation("consumer-offset", `the group has a lag at the end: ${lag}`);
+    await this.#leaveAll();
+    await client.close();
+    return { ...report, happenings: this.#happenings };
+  }
+
+  /** Ends every member at once. */
+  killAll(): void {
+    for (const member of this.#members) if (member.isAlive) member.crash();
+  }
+
+  async #send(client: MillraceClient): Promise<void> {
+    for (let turn = 0; this.#isSending; turn += 1) {
+      const partition = turn % SOAK_PARTITIONS;
+      const messages = Array.from({ length: BATCH_COUNT }, (_, index) => ({ payload: `${turn}-${index}` }));
+      const [confirmation] = await client.sendMessages({
+        ...SOAK_PLACE,
+        partitioning: { partition },
+        messages,
+      });
+      const baseOffset = Number(confirmation?.baseOffset);
+      this.#messages.sent(partition, baseOffset, BATCH_COUNT, performance.now());
+      await sleep(SEND_INTERVAL_MS);
+    }
+  }
+
+  async #happen(): Promise<void> {
+    await sleep(EVENT_INTERVAL_MS * (0.5 + this.#random.fraction()));
+    const members = this.#members.filter((member) => member.isAlive && !member.isFrozen);
+    const happening = this.#choose(members.length);
+    const member = members[this.#random.below(members.length)];
+    this.#happenings[happening] += 1;
+    if (happening === "join" || member === undefined) this.#join();
+    else if (happening === "leave") this.#leave(member);
+    else if (happening === "crash") member.crash();
+    else await this.#freeze(member);
+  }
+
+  #choose(count: number): Happening {
+    if (count <= MEMBERS_MIN) return "join";
+    const happenings: readonly Happening[] = ["leave", "crash", "freeze", "freeze"];
+    const isJoin = count < MEMBERS_MAX && this.#random.below(3) === 0;
+    return isJoin ? "join" : (happenings[this.#random.below(happenings.length)] as Happening);
+  }
+
+  #join(): void {
+    const onHandled = (partitionId: number, offset: number) =>
+      this.#messages.handled(partitionId, offset, performance.now());
+    this.#members.push(new MemberProcess(this.#address, onHandled));
+  }
+
+  #leave(member: MemberProcess): void {
+    member.leave();
+  }
+
+  async #freeze(member: MemberProcess): Promise<void> {
+    member.freeze();
+    const thaw = sleep(this.#random.below(FREEZE_MAX_MS)).then(() => {
+      member.thaw();
+      this.#thaws.delete(thaw);
+    });
+    this.#thaws.add(thaw);
+    await sleep(AFTER_FREEZE_MS);
+  }
+
+  /** Waits until everything is handled and committed, or too long; answers what lag is left. */
+  async #readRest(client: MillraceClient): Promise<string | undefined> {
+    const endMs = performance.now() + WAIT_MAX_MS;
+    for (;;) {
+      const lag = await lagOf(client);
+      const isDone = lag === undefined && this.#messages.missingCount === 0;
+      if (isDone || performance.now() > endMs) return lag;
+      await sleep(50);
+    }
+  }
+
+  async #leaveAll(): Promise<void> {
+    for (const member of this.#members) member.leave();
+    const gone = Promise.all(this.#members.map(({ exited, isAlive }) => (isAlive ? exited : undefined)));
+    const late = sleep(WAIT_MAX_MS, "late", { ref: false });
+    if ((await Promise.race([gone, late])) === "late") {
+      throw new Violation("server", "a member did not leave in time");
+    }
+  }
+}
+
+/** The first partition of which the group has not committed everything, in words. */
+async function lagOf(client: MillraceClient): Promise<string | undefined> {
+  const consumer = { group: SOAK_PLACE.group };
+  for (let partitionId = 0; partitionId < SOAK_PARTITIONS; partitionId += 1) {
+    const offset = await client.getConsumerOffset({ ...SOAK_PLACE, consumer, partitionId });
+    if (offset?.storedOffset === offset?.currentOffset) continue;
+    return `stored ${offset?.storedOffset} of ${offset?.currentOffset} in partition ${partitionId}`;
+  }
+  return undefined;
+}

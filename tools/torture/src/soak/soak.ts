@@ -1,0 +1,58 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { SeededRandom } from "@millrace/testkit";
+import { asViolation } from "../oracle/violation.ts";
+import { builtServer } from "../server/built-server.ts";
+import { freePort } from "../server/free-port.ts";
+import { ServerProcess } from "../server/server-process.ts";
+import { SOAK_SETTINGS } from "./soak-place.ts";
+import { type SoakReport, SoakRun } from "./soak-run.ts";
+
+/**
+ * Members of a consumer group come and go for some minutes while a producer goes on. Ends the process: 0 when
+ * every message was handled in time and nothing is left to read.
+ */
+export async function soak(args: string[]): Promise<never> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      minutes: { type: "string", default: "2" },
+      seed: { type: "string", default: String(Math.floor(Math.random() * 2 ** 32)) },
+    },
+  });
+  const minutes = Number(values.minutes);
+  if (!(minutes > 0)) throw new Error("--minutes is no number above 0");
+  console.log(`seed ${values.seed}`);
+  const folder = mkdtempSync(join(tmpdir(), "millrace-soak-"));
+  const server = new ServerProcess({
+    entry: builtServer(),
+    folder,
+    port: await freePort(),
+    settings: SOAK_SETTINGS,
+  });
+  await server.start();
+  const run = new SoakRun(server.address, new SeededRandom(Number(values.seed)));
+  process.on("exit", () => {
+    run.killAll();
+    server.killNow();
+  });
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(130));
+  const isGood = await run.run(minutes).then(print, (error: unknown) => {
+    const { kind, message } = asViolation(error);
+    console.log(`\nVIOLATION (${kind}): ${message}\ndata and log: ${folder}`);
+    return false;
+  });
+  await server.kill();
+  if (isGood) rmSync(folder, { recursive: true, force: true });
+  process.exit(isGood ? 0 : 1);
+}
+
+function print({ happenings, count, repeatedCount, longestWaitMs }: SoakReport): boolean {
+  const { join: joins, leave, crash, freeze } = happenings;
+  console.log(`${joins} joins, ${leave} leaves, ${crash} crashes, ${freeze} freezes`);
+  console.log(`${count} messages handled, ${repeatedCount} of them again; lag 0 at the end`);
+  console.log(`longest wait ${Math.round(longestWaitMs)} ms`);
+  return true;
+}
