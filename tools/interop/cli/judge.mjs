@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { groupCases } from "./group-cases.mjs";
 import { IggyCommand } from "./iggy-command.mjs";
 import { messageCases } from "./message-cases.mjs";
 import { offsetCases } from "./offset-cases.mjs";
@@ -31,6 +32,7 @@ const cases = {
   ...messageCases,
   ...offsetCases,
   ...userCases,
+  ...groupCases,
   ...restartCases,
 };
 for (const [title, run] of Object.entries(cases)) {

@@ -7,6 +7,7 @@ import asyncio
 import sys
 
 import catalog_cases
+import group_cases
 import message_cases
 import offset_cases
 import partition_cases
@@ -27,6 +28,7 @@ CASES = [
     *offset_cases.CASES,
     *producer_cases.CASES,
     *user_cases.CASES,
+    *group_cases.CASES,
     *restart_cases.CASES,
 ]
 
