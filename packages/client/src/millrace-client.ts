@@ -168,8 +168,8 @@ export class MillraceClient extends GroupCalls {
   }
 
   /**
-   * A member of a consumer group of one topic. It joins, and creates the group if need be, when it is iterated
-   * or run; closing it leaves the group.
+   * A member of a consumer group of one topic. It joins, and creates the group if need be, when it is
+   * iterated or run; closing it leaves the group.
    */
   consumerGroup(options: GroupConsumerOptions): GroupConsumer {
     const surroundings = { session: this.session, calls: this, platform: this.#platform };

@@ -1,5 +1,6 @@
 /**
- * The catalog a cluster agrees on: streams, topics, partitions, consumer groups and users, changed by committed ops only.
+ * The catalog a cluster agrees on: streams, topics, partitions, consumer groups and users, changed by
+ * committed ops only.
  *
  * ```ts
  * import { createMetadata, encodeCreateRootUser, MetadataOperation } from "@millrace/metadata";

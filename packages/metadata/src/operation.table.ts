@@ -1,8 +1,8 @@
 import { Operation } from "@millrace/protocol";
 
 /**
- * Operations as the metadata log knows them. Most carry the wire body; 64, 66, 67, 133, 141, 144, 146, 148 and
- * those from 200 on have bodies of their own.
+ * Operations as the metadata log knows them. Most carry the wire body; 64, 66, 67, 133, 141, 144, 146, 148
+ * and those from 200 on have bodies of their own.
  * @see docs/spec/metadata-operations.md
  */
 export const MetadataOperation = {

@@ -92,8 +92,8 @@ export class GroupPlane {
   }
 
   /**
-   * Goes on where the last stop interrupted: pending hand-overs get their full time, since nobody remembers what
-   * was polled, and offsets of groups that are gone are removed.
+   * Goes on where the last stop interrupted: pending hand-overs get their full time, since nobody remembers
+   * what was polled, and offsets of groups that are gone are removed.
    */
   recover(): void {
     for (const stream of this.#options.catalog().streams()) {

@@ -33,11 +33,14 @@ function target(place: GroupPlace): GroupTarget {
 }
 
 /**
- * Calls about consumer groups. Joining, syncing and leaving are what `consumerGroup()` does by itself; whoever
- * calls them polls and commits by hand.
+ * Calls about consumer groups. Joining, syncing and leaving are what `consumerGroup()` does by itself;
+ * whoever calls them polls and commits by hand.
  */
 export class GroupCalls extends TokenCalls {
-  /** Creates a group without members. Throws StreamIdNotFound, TopicIdNotFound, ConsumerGroupNameAlreadyExists. */
+  /**
+   * Creates a group without members. Throws StreamIdNotFound, TopicIdNotFound,
+   * ConsumerGroupNameAlreadyExists.
+   */
   createConsumerGroup(stream: Name, topic: Name, name: string): Promise<GroupDetails> {
     const body = encodeCreateConsumerGroup({
       stream: toIdentifier(stream),

@@ -90,8 +90,8 @@ interface Commits {
 }
 
 /**
- * Stores what is settled of a partition that is being taken away. With nothing new to store the last commit is
- * repeated: an owner may, and who is not the owner any more hears it before another message is handled.
+ * Stores what is settled of a partition that is being taken away. With nothing new to store the last commit
+ * is repeated: an owner may, and who is not the owner any more hears it before another message is handled.
  */
 function giveUp(parts: Commits, commits: OffsetCommits, { partitionId, lastStored }: Tenure): void {
   if (commits.has(partitionId)) commits.commitSoon();
@@ -102,8 +102,9 @@ function giveUp(parts: Commits, commits: OffsetCommits, { partitionId, lastStore
 }
 
 /**
- * Stores an offset for the group. A refusal because somebody else owns the partition ends the tenure and is no
- * error: what is behind the group's offset comes again there. An offset beyond the end is from before a purge.
+ * Stores an offset for the group. A refusal because somebody else owns the partition ends the tenure and is
+ * no error: what is behind the group's offset comes again there. An offset beyond the end is from before a
+ * purge.
  */
 async function storeForGroup(parts: Commits, partitionId: number, offset: number): Promise<void> {
   const { options, calls, source } = parts;

@@ -14,7 +14,9 @@ export interface GroupConsumerOptions extends Omit<ConsumerOptions, "consumer" |
    * with the newest there is.
    */
   readonly startAt?: "first" | "last";
-  /** How often the server is asked what this member may read, besides when an answer says so. Default 1000. */
+  /**
+   * How often the server is asked what this member may read, besides when an answer says so. Default 1000.
+   */
   readonly syncIntervalMs?: number;
   /**
    * Messages that nobody reads for this long bring a `stalled` event. Default 35 000: what the server gives a
@@ -30,13 +32,13 @@ export interface GroupConsumerParts extends ConsumerParts {
 }
 
 /**
- * A member of a consumer group: reads the partitions the group gives it, each in order, and shares the topic with
- * the other members.
+ * A member of a consumer group: reads the partitions the group gives it, each in order, and shares the topic
+ * with the other members.
  *
- * When a partition goes to another member, what was polled of it is handled and committed first; partitions that
- * stay are not disturbed. After a lost connection it joins again. Closing it leaves the group. At least once:
- * what was not committed comes again, here or elsewhere. One client is one member: a second consumer of the same
- * group needs a client of its own.
+ * When a partition goes to another member, what was polled of it is handled and committed first; partitions
+ * that stay are not disturbed. After a lost connection it joins again. Closing it leaves the group. At least
+ * once: what was not committed comes again, here or elsewhere. One client is one member: a second consumer
+ * of the same group needs a client of its own.
  */
 export class GroupConsumer extends Consumer {
   readonly #parts: GroupConsumerParts;
@@ -54,7 +56,8 @@ export class GroupConsumer extends Consumer {
 
   /**
    * Listens: `rebalanced` when this member got other partitions, `stalled` when nobody reads what is there,
-   * `skipped` when messages behind the stored offset are gone, `restarted` when a partition was purged. Returns the function that ends it.
+   * `skipped` when messages behind the stored offset are gone, `restarted` when a partition was purged.
+   * Returns the function that ends it.
    */
   on<EventName extends keyof GroupEventFacts>(
     event: EventName,

@@ -49,9 +49,9 @@ const OUT_OF_DATE: ReadonlySet<number> = new Set<number>([
 ]);
 
 /**
- * Polls the partitions a member owns in turn. Asks the server regularly, and whenever an answer says so, which
- * ones these are; joins again when it is a member no more. A partition that is taken away is polled no more, but
- * what was polled of it is still handed out, unless a commit was refused.
+ * Polls the partitions a member owns in turn. Asks the server regularly, and whenever an answer says so,
+ * which ones these are; joins again when it is a member no more. A partition that is taken away is polled no
+ * more, but what was polled of it is still handed out, unless a commit was refused.
  */
 export class GroupSource implements BatchSource {
   readonly #options: GroupSourceOptions;

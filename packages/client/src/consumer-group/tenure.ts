@@ -1,7 +1,10 @@
 import { PartitionCursor, type Polled } from "../consumer/partition-cursor.ts";
 import type { PollStart } from "../messages/poll.ts";
 
-/** The time for which a member has a partition: from the sync that gave it until everything of it is committed. */
+/**
+ * The time for which a member has a partition: from the sync that gave it until everything of it is
+ * committed.
+ */
 export class Tenure {
   readonly cursor: PartitionCursor;
   /** True while the member may poll it; false while it only finishes what it has. */

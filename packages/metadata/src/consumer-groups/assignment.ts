@@ -20,8 +20,8 @@ interface Share {
 }
 
 /**
- * Deals all partitions out anew: partition i goes to member i modulo the number of members. Whatever was being
- * revoked is forgotten.
+ * Deals all partitions out anew: partition i goes to member i modulo the number of members. Whatever was
+ * being revoked is forgotten.
  */
 export function dealAnew(
   members: readonly GroupMember[],
@@ -48,10 +48,10 @@ export function lowestFreeSlot(members: readonly GroupMember[]): number {
 /**
  * Gives newcomers their share and moves as little as possible.
  *
- * Partitions nobody owns go round robin to members that own nothing. Then each member may keep the fair share,
- * and the first ones that need it one more while there is a remainder; what is above comes from the end of the
- * member's list and goes round robin to members that own nothing and wait for nothing. What is in flight stays
- * with its owner as a pending revocation, everything else moves at once.
+ * Partitions nobody owns go round robin to members that own nothing. Then each member may keep the fair
+ * share, and the first ones that need it one more while there is a remainder; what is above comes from the
+ * end of the member's list and goes round robin to members that own nothing and wait for nothing. What is in
+ * flight stays with its owner as a pending revocation, everything else moves at once.
  * @see server-semantics section 10, wire-protocol section 12.1
  */
 export function shareOnJoin(members: readonly GroupMember[], facts: JoinFacts): readonly GroupMember[] {
@@ -73,8 +73,8 @@ export function shareOnJoin(members: readonly GroupMember[], facts: JoinFacts): 
 }
 
 /**
- * Hands a partition that was being revoked to the member that waits for it. Nothing when no such revocation is
- * pending: it was completed or overtaken.
+ * Hands a partition that was being revoked to the member that waits for it. Nothing when no such revocation
+ * is pending: it was completed or overtaken.
  */
 export function completeRevocation(
   members: readonly GroupMember[],

@@ -12,7 +12,10 @@ const client = fc.integer({ min: 1, max: 6 });
 const partition = fc.nat(13);
 const inFlight = fc.uniqueArray(partition, { maxLength: 14 });
 
-/** Everything that can happen to a group, on few enough clients and partitions that it happens to the same ones. */
+/**
+ * Everything that can happen to a group, on few enough clients and partitions that it happens to the same
+ * ones.
+ */
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 5,

@@ -3,8 +3,8 @@ import { readIdentifier, writeIdentifier } from "@millrace/protocol";
 import type { GroupTarget } from "./require-group.ts";
 
 /**
- * JoinConsumerGroup as the log carries it: with the partitions that their owners have polled and not committed,
- * as their holders reported it when the op was proposed.
+ * JoinConsumerGroup as the log carries it: with the partitions that their owners have polled and not
+ * committed, as their holders reported it when the op was proposed.
  */
 export interface JoinGroupOp extends GroupTarget {
   readonly inFlight: readonly number[];

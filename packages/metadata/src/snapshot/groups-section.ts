@@ -10,8 +10,8 @@ import type { Section } from "./section.ts";
  * Consumer groups of the topics that ever had one, by ascending stream and topic, behind a count u32.
  *
  * Topic: stream u32, topic u32, next group id u32, groups by ascending id behind a count u32. Group: id u32,
- * name, generation u64, members by ascending slot behind a count u32. Member: slot u32, client u128, count u32
- * and its partitions u32, count u32 and its revocations: partition u32, target u32, created u64.
+ * name, generation u64, members by ascending slot behind a count u32. Member: slot u32, client u128, count
+ * u32 and its partitions u32, count u32 and its revocations: partition u32, target u32, created u64.
  */
 export const groupsSection: Section = {
   id: 4,

@@ -1,4 +1,5 @@
-// One group member in a process of its own: `member-program.ts HOST:PORT`. Tells its parent what it handles, and
+// One group member in a process of its own: `member-program.ts HOST:PORT`. Tells its parent what it handles,
+// and
 // stops when the parent says so or is gone.
 import { setTimeout as sleep } from "node:timers/promises";
 import { MillraceClient } from "@millrace/client";

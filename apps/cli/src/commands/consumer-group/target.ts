@@ -19,7 +19,9 @@ export function addGroupTarget(command: Command): Command {
     .argument("<group>", "id or name", parseIdOrName);
 }
 
-/** The group, which must exist. @throws CodedError ConsumerGroupIdNotFound, StreamIdNotFound, TopicIdNotFound */
+/**
+ * The group, which must exist. @throws CodedError ConsumerGroupIdNotFound, StreamIdNotFound, TopicIdNotFound
+ */
 export async function getGroup(client: Client, place: GroupPlace): Promise<GroupDetails> {
   const group = await client.getConsumerGroup(place);
   if (group !== undefined) return group;

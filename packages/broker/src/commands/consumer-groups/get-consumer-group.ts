@@ -11,7 +11,9 @@ import { findTopic } from "../../admission/find-target.ts";
 import { findConsumerGroup } from "../../consumer-groups/membership.ts";
 import { answering } from "../handler.ts";
 
-/** One consumer group with its members and what they own; empty when it does not exist. Codes: 1009, 2010, 41. */
+/**
+ * One consumer group with its members and what they own; empty when it does not exist. Codes: 1009, 2010, 41.
+ */
 export const getConsumerGroup = answering((shard, request, session) => {
   const asked = decodeBody(decodeGetConsumerGroup, request.body);
   const { stream, topic } = findTopic(shard, asked);

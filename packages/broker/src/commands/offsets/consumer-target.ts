@@ -49,11 +49,11 @@ export function consumerKeyOf(shard: Shard, topic: Topic, consumer: Consumer): C
 }
 
 /**
- * Finds what an offset write is about. A group's offset is written by the member that owns the partition, also
- * while it is being revoked, and names the partition.
+ * Finds what an offset write is about. A group's offset is written by the member that owns the partition,
+ * also while it is being revoked, and names the partition.
  *
- * @throws CodedError ResourceNotFound for a target that does not exist, whichever level missed, and for who does
- *          not own the partition; Unauthorized, ConsumerGroupIdNotFound
+ * @throws CodedError ResourceNotFound for a target that does not exist, whichever level missed, and for who
+ *          does not own the partition; Unauthorized, ConsumerGroupIdNotFound
  */
 export function findWritableConsumer(shard: Shard, session: Session, target: OffsetTarget): ConsumerPlace {
   const found = targetAsResource(() => findConsumer(shard, session, target));

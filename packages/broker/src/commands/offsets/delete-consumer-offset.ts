@@ -8,8 +8,8 @@ import { checkOwner, findWritableConsumer } from "./consumer-target.ts";
 /**
  * Forgets the stored offset of a consumer, or of a group when its member owns the partition.
  *
- * Codes: 20 unknown target or no owner, 41, 3021 nothing stored, 5000 unknown group, 20002 damage hides what is
- * stored.
+ * Codes: 20 unknown target or no owner, 41, 3021 nothing stored, 5000 unknown group, 20002 damage hides what
+ * is stored.
  * @see server-semantics section 9
  */
 export const deleteConsumerOffset: Handler = (shard, request, session) => {

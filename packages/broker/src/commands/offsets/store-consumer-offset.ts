@@ -10,8 +10,8 @@ import { checkNoPurge, checkOffsetRoom, submitStoreOffset } from "./store-offset
  * move backwards.
  *
  * Answered once committed, whatever acknowledgement was asked: on one node both mean the same.
- * Codes: 20 unknown target or no owner, 41, 4100 beyond the readable end, 3024 too many consumers, 5000 unknown
- * group, 58 while the partition is being purged.
+ * Codes: 20 unknown target or no owner, 41, 4100 beyond the readable end, 3024 too many consumers, 5000
+ * unknown group, 58 while the partition is being purged.
  * @see server-semantics section 9
  */
 export const storeConsumerOffset: Handler = (shard, request, session) => {
