@@ -13,9 +13,9 @@ PATIENCE_S = 40
 MANY = 30
 
 
-async def group_consumer(client: IggyClient, group: str, name: str) -> IggyConsumer:
+async def join(client: IggyClient, group: str, name: str) -> "Member":
     """A member that commits each message when it is handled."""
-    return await client.consumer_group(
+    consumer = await client.consumer_group(
         group,
         STREAM,
         name,
@@ -24,12 +24,14 @@ async def group_consumer(client: IggyClient, group: str, name: str) -> IggyConsu
         auto_commit=AutoCommit.When(AutoCommitWhen.ConsumingEachMessage()),
         poll_interval=datetime.timedelta(milliseconds=5),
     )
+    return Member(client, consumer)
 
 
 class Member:
-    """Collects what a group consumer brings, until it is stopped."""
+    """Collects what a group consumer brings, until it is stopped. A client that nobody holds stops its heartbeat."""
 
-    def __init__(self, consumer: IggyConsumer) -> None:
+    def __init__(self, client: IggyClient, consumer: IggyConsumer) -> None:
+        self.client = client
         self.seen: list[str] = []
         self._stop = asyncio.Event()
         self._task = asyncio.ensure_future(consumer.consume_messages(self._take, self._stop))
@@ -77,7 +79,7 @@ async def one_member(judge: Judge) -> None:
     name = await topic(client, "groups-one", 3)
     for partition in range(3):
         await send(client, name, [SendMessage(f"{partition}:{n}") for n in range(MANY)], partition)
-    member = Member(await group_consumer(client, "readers", name))
+    member = await join(client, "readers", name)
     await until("all read", lambda: true_when(len(member.seen) >= 3 * MANY))
     for partition in range(3):
         own = [text for text in member.seen if text.startswith(f"{partition}:")]
@@ -89,12 +91,12 @@ async def two_members(judge: Judge) -> None:
     """A second member takes its share, both read on, and what one leaves goes to the other."""
     producer = await judge.client()
     name = await topic(producer, "groups-two", 4)
-    first = Member(await group_consumer(await judge.new_client(), "readers", name))
+    first = await join(await judge.new_client(), "readers", name)
     for partition in range(4):
         await send(producer, name, [SendMessage(f"{partition}:{n}") for n in range(MANY)], partition)
     await until("first reads alone", lambda: true_when(len(set(first.seen)) == 4 * MANY))
     client = await judge.new_client()
-    second = Member(await group_consumer(client, "readers", name))
+    second = await join(client, "readers", name)
 
     async def shares() -> list[int]:
         found = await producer.get_consumer_group(STREAM, name, "readers")
