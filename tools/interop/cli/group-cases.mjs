@@ -4,7 +4,8 @@ import { properties, tableRows } from "./iggy-command.mjs";
 /** Consumer groups by command; they use the topic `dev/lines`. */
 export const groupCases = {
   "a consumer group is created, listed and shown": async (iggy) => {
-    assert.match(await iggy.do("consumer-group", "list", "dev", "lines"), /found/i);
+    const none = tableRows(await iggy.do("consumer-group", "list", "dev", "lines")).slice(1);
+    assert.equal(none.length, 0);
     await iggy.do("consumer-group", "create", "dev", "lines", "readers");
     await iggy.do("consumer-group", "create", "dev", "lines", "others");
     const rows = tableRows(await iggy.do("consumer-group", "list", "dev", "lines")).slice(1);
@@ -16,7 +17,7 @@ export const groupCases = {
       ],
     );
     const shown = properties(await iggy.do("consumer-group", "get", "dev", "lines", "readers"));
-    assert.equal(shown["Consumer group id"] ?? shown["Consumer Group ID"], "0");
+    assert.equal(shown["Consumer group id"], "0");
     assert.match(await iggy.do("consumer-group", "get", "dev", "lines", "1"), /others/);
   },
 
