@@ -28,7 +28,6 @@ export const WITHOUT_EFFECT: readonly (readonly [path: string, reason: string])[
   ["websocket.max_frame_size", "WebSocket is not built yet"],
   ["websocket.tls", "WebSocket is not built yet"],
   ["personal_access_token", "tokens are not built yet"],
-  ["consumer_group", "consumer groups are not built yet"],
   ["data_maintenance", "retention is not built yet; nothing is removed on its own"],
   ["telemetry.service_name", "telemetry is not built yet"],
   ["telemetry.logs", "telemetry is not built yet"],
