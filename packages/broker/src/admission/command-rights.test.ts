@@ -30,16 +30,7 @@ import type { Answer, TestClient } from "../testing/test-client.ts";
 import { TestServer } from "../testing/test-server.ts";
 
 /** Commands whose handler is not built: they are unavailable to everybody. */
-const NOT_BUILT = new Set<CommandName>([
-  "GetSnapshot",
-  "GetConsumerGroup",
-  "GetConsumerGroups",
-  "CreateConsumerGroup",
-  "DeleteConsumerGroup",
-  "JoinConsumerGroup",
-  "LeaveConsumerGroup",
-  "SyncConsumerGroup",
-]);
+const NOT_BUILT = new Set<CommandName>(["GetSnapshot"]);
 
 /** What a user who may hears, where it is not success: he is no member. */
 const ALLOWED_CODES: Readonly<Partial<Record<CommandName, readonly number[]>>> = {
