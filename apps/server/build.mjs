@@ -1,22 +1,37 @@
 // Bundles the server with every private workspace package into dist/bin, which is all that is published.
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const target = join(here, "dist", "bin");
+rmSync(target, { recursive: true, force: true });
 mkdirSync(target, { recursive: true });
 
 await build({
   entryPoints: [join(here, "src", "main.ts")],
-  outfile: join(target, "server.mjs"),
+  outdir: target,
+  entryNames: "server",
+  outExtension: { ".js": ".mjs" },
+  // What is loaded on demand stays in files of its own: gRPC needs a package that not everybody installs.
+  splitting: true,
   bundle: true,
   platform: "node",
   target: "node20.19",
   format: "esm",
   conditions: ["millrace-source"],
-  external: ["hash-wasm", "pino", "smol-toml", "xxhash-wasm", "zod"],
+  external: [
+    "@grpc/grpc-js",
+    "bufferutil",
+    "hash-wasm",
+    "pino",
+    "selfsigned",
+    "smol-toml",
+    "ws",
+    "xxhash-wasm",
+    "zod",
+  ],
   sourcemap: "linked",
   sourcesContent: false,
   legalComments: "none",

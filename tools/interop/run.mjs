@@ -1,15 +1,20 @@
 #!/usr/bin/env node
 // Runs the official clients of Apache Iggy, unmodified, against the built server, each against a fresh one:
-// `npm run interop -- [python] [cli] [go]`, by default python and cli. A client that cannot be had fails.
+// `npm run interop -- [python] [python-tls] [cli] [go]`, by default all but go. A client that cannot be had fails.
 import { once } from "node:events";
 import { prepareCommandLine } from "./cli/prepare.mjs";
 import { prepareGo } from "./go/prepare.mjs";
 import { runJudge } from "./judge-process.mjs";
-import { preparePython } from "./python/prepare.mjs";
+import { preparePython, preparePythonWithTls } from "./python/prepare.mjs";
 import { ServerUnderTest } from "./server-under-test.mjs";
 
-const judges = { python: preparePython, cli: prepareCommandLine, go: prepareGo };
-const judgesOfAPush = ["python", "cli"];
+const judges = {
+  python: preparePython,
+  "python-tls": preparePythonWithTls,
+  cli: prepareCommandLine,
+  go: prepareGo,
+};
+const judgesOfAPush = ["python", "python-tls", "cli"];
 const totals = { passed: 0, failed: 0 };
 
 /** Prints the line of one case and counts it. `reason` says why it failed; without one it passed. */
@@ -29,7 +34,7 @@ async function judge(name) {
     report(name, "the official client can be brought", error.message);
     return;
   }
-  const server = new ServerUnderTest();
+  const server = new ServerUnderTest(program.serverEnvironment);
   const failedBefore = totals.failed;
   try {
     await server.start();
@@ -40,13 +45,16 @@ async function judge(name) {
     report(name, "the server runs", error.message);
   } finally {
     server.end(totals.failed > failedBefore);
+    program.cleanUp?.();
   }
 }
 
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !Object.hasOwn(judges, name));
 if (unknown.length > 0) {
-  console.error(`Unknown judge: ${unknown.join(", ")}. Usage: npm run interop -- [python] [cli] [go]`);
+  console.error(
+    `Unknown judge: ${unknown.join(", ")}. Usage: npm run interop -- [${Object.keys(judges).join("] [")}]`,
+  );
   process.exit(2);
 }
 for (const name of asked.length > 0 ? asked : judgesOfAPush) await judge(name);

@@ -31,9 +31,17 @@ export function cleanEnvironment(more = {}) {
 /** A built Millrace server as its own process, with its data in a temporary folder of its own. */
 export class ServerUnderTest {
   #folder = mkdtempSync(join(tmpdir(), "millrace-interop-"));
+  #environment;
   #child;
   /** `host:port` once started; the same after a restart. */
   address = "127.0.0.1:0";
+  /** The same of the WebSocket listener. */
+  webSocketAddress = "127.0.0.1:0";
+
+  /** @param environment  settings of this server beside its addresses and its folder */
+  constructor(environment = {}) {
+    this.#environment = environment;
+  }
 
   /** Starts the server and waits until it says where it listens; otherwise throws the end of its log. */
   async start() {
@@ -44,14 +52,17 @@ export class ServerUnderTest {
       stdio: ["ignore", log, log],
       env: cleanEnvironment({
         MILLRACE_TCP_ADDRESS: this.address,
+        MILLRACE_WEBSOCKET_ADDRESS: this.webSocketAddress,
         MILLRACE_PATH: join(this.#folder, "data"),
+        ...this.#environment,
       }),
     });
     closeSync(log);
     for (const end = Date.now() + startTimeoutMs; Date.now() < end; await sleep(20)) {
-      const line = /^\s*tcp\s+(127\.0\.0\.1:\d+)/m.exec(readFileSync(this.#logPath, "utf8"));
-      if (line !== null) {
-        this.address = line[1];
+      const printed = readFileSync(this.#logPath, "utf8");
+      const lines = /^\s*tcp\s+(127\.0\.0\.1:\d+)\s+ws\s+(127\.0\.0\.1:\d+)\s/m.exec(printed);
+      if (lines !== null) {
+        [, this.address, this.webSocketAddress] = lines;
         return;
       }
       if (this.#child.exitCode !== null) break;

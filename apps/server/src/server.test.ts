@@ -15,7 +15,7 @@ import { RawClient } from "./testing/raw-client.ts";
 import { ServerProcess } from "./testing/server-process.ts";
 import { VERSION } from "./version.ts";
 
-const ANY_PORT = { MILLRACE_TCP_ADDRESS: "127.0.0.1:0" };
+const ANY_PORT = { MILLRACE_TCP_ADDRESS: "127.0.0.1:0", MILLRACE_WEBSOCKET_ADDRESS: "127.0.0.1:0" };
 const DEFAULT_ROOT = "--with-default-root-credentials";
 
 async function withFolder(body: (folder: string) => Promise<void>): Promise<void> {
@@ -155,7 +155,7 @@ test("A start that cannot be exits 1 with the reason and the path, and touches n
     const taken = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => taken.once("listening", resolve));
     const { port } = taken.address() as { port: number };
-    const environment = { MILLRACE_TCP_ADDRESS: `127.0.0.1:${port}` };
+    const environment = { ...ANY_PORT, MILLRACE_TCP_ADDRESS: `127.0.0.1:${port}` };
     assert.match(await refused(["--data", join(folder, "y"), DEFAULT_ROOT], environment), /EADDRINUSE/);
     taken.close();
     running.signal("SIGTERM");

@@ -1,6 +1,11 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
 import type { ClientPlatform } from "./client-platform.ts";
-import { parseServerAddress, type ServerAddress } from "./server-address.ts";
+import {
+  type ClientTransport,
+  isClientTransport,
+  parseServerAddress,
+  type ServerAddress,
+} from "./server-address.ts";
 
 /** How a lost connection is made again. Times are milliseconds. */
 export interface ReconnectOptions {
@@ -16,10 +21,32 @@ export interface ReconnectOptions {
   readonly jitter?: number;
 }
 
+/** How an encrypted connection checks its server. Every field has a default. */
+export interface TlsOptions {
+  /** Name the certificate must be for; default the host of the address. */
+  readonly domain?: string;
+  /** PEM file of the authorities to trust in place of the system's. */
+  readonly caFile?: string;
+  /**
+   * `false` accepts any certificate: then whoever is in between can read and change everything. Default true.
+   */
+  readonly validate?: boolean;
+}
+
 /** Options of `MillraceClient.connect`. Every field has a default. */
 export interface ClientOptions {
-  /** `host:port` of one server or of several nodes of a cluster. Default `127.0.0.1:8090`. */
+  /**
+   * `host:port` of one server or of several nodes of a cluster. Default `127.0.0.1` and the transport's port:
+   * 8090 for TCP, 8092 for WebSocket, 8093 for gRPC.
+   */
   readonly address?: string | readonly string[];
+  /**
+   * `tcp` by default, `ws` in a browser. In Node `ws` needs the package of that name, `grpc` the package
+   * `@grpc/grpc-js`.
+   */
+  readonly transport?: ClientTransport;
+  /** Encrypts the connection; `true` checks the server against the system's authorities. Default false. */
+  readonly tls?: boolean | TlsOptions;
   readonly username?: string;
   readonly password?: string;
   /** A personal access token, instead of user name and password. */
@@ -57,6 +84,8 @@ export type Credentials =
 /** Options with every default filled in and checked. */
 export interface ResolvedOptions {
   readonly addresses: readonly ServerAddress[];
+  readonly transport: ClientTransport;
+  readonly tls: TlsOptions | undefined;
   readonly credentials: Credentials;
   readonly reconnect: Required<ReconnectOptions>;
   readonly heartbeatIntervalMs: number;
@@ -109,6 +138,12 @@ function resolveReconnect(reconnect: ReconnectOptions | false | undefined): Requ
   return filled;
 }
 
+function resolveTransport(transport: string): ClientTransport {
+  if (isClientTransport(transport)) return transport;
+  const message = `The transport ${transport} is not available in this client; use tcp, ws or grpc.`;
+  throw new CodedError(ErrorCode.FeatureUnavailable, message);
+}
+
 function resolveCredentials(options: ClientOptions): Credentials {
   if (options.token !== undefined) return { kind: "token", token: options.token };
   if (options.username === undefined || options.password === undefined) {
@@ -120,13 +155,20 @@ function resolveCredentials(options: ClientOptions): Credentials {
 /**
  * Fills in defaults and checks bounds.
  *
+ * @param defaultTransport  what the platform can do when nobody asks for a transport
  * @throws CodedError InvalidArgument or InvalidServerAddress, naming the option
  */
-export function resolveOptions(options: ClientOptions): ResolvedOptions {
+export function resolveOptions(
+  options: ClientOptions,
+  defaultTransport: ClientTransport = "tcp",
+): ResolvedOptions {
+  const transport = resolveTransport(options.transport ?? defaultTransport);
   const addresses = typeof options.address === "string" ? [options.address] : options.address;
   if (addresses?.length === 0) throw new CodedError(ErrorCode.InvalidArgument, "address is an empty list.");
   return {
-    addresses: (addresses ?? ["127.0.0.1"]).map(parseServerAddress),
+    addresses: (addresses ?? ["127.0.0.1"]).map((address) => parseServerAddress(address, transport)),
+    transport,
+    tls: options.tls === true ? {} : options.tls === false ? undefined : options.tls,
     credentials: resolveCredentials(options),
     reconnect: resolveReconnect(options.reconnect),
     heartbeatIntervalMs: checkedNumber("heartbeatIntervalMs", options.heartbeatIntervalMs ?? 5000, {

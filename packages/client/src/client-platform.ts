@@ -1,10 +1,16 @@
 import type { Clock, Connection, Random } from "@millrace/platform";
+import type { TlsOptions } from "./client-options.ts";
 import type { ClientEvent, ClientEventFacts } from "./connection/client-events.ts";
+import type { ClientTransport } from "./server-address.ts";
 
 /** Where a connection is asked to go. Times are milliseconds; `signal` gives up early. */
 export interface ConnectRequest {
   readonly host: string;
   readonly port: number;
+  /** Undefined stands for `tcp`. */
+  readonly transport?: ClientTransport;
+  /** Encrypts; undefined connects in clear. */
+  readonly tls?: TlsOptions | undefined;
   readonly timeoutMs: number;
   readonly noDelay: boolean;
   readonly messageLengthMax: number;
@@ -29,6 +35,8 @@ export interface Scope {
  * poll.
  */
 export interface ClientPlatform {
+  /** What carries connections when nobody says; `tcp` unless given. */
+  readonly defaultTransport?: ClientTransport;
   readonly clock: Clock;
   readonly random: Random;
   /**

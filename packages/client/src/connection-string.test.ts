@@ -21,6 +21,18 @@ test("user, password, host, port and options are read", () => {
   assert.equal(parseConnectionString("iggy+tcp://token-text@h:1").token, "token-text");
 });
 
+test("transport and TLS are read, and settings of official clients without effect here are accepted", () => {
+  const text =
+    "iggy+ws://u:p@h:1?tls=true&tls_domain=a.example&tls_ca_file=/ca.pem&tls_validate_certificate=true" +
+    "&read_buffer_size=1&write_buffer_size=1&max_write_buffer_size=1&max_message_size=1&max_frame_size=1" +
+    "&accept_unmasked_frames=true";
+  const expected = { address: "h:1", username: "u", password: "p", reconnect: {}, transport: "ws" };
+  const tls = { domain: "a.example", caFile: "/ca.pem", validate: true };
+  assert.deepEqual(parseConnectionString(text), { ...expected, tls });
+  assert.deepEqual(parseConnectionString("millrace+ws://u:p@h:1?tls_domain=a.example"), expected);
+  assert.deepEqual(parseConnectionString("millrace://u:p@h:1?tls=true").tls, {});
+});
+
 test("what is wrong with a connection string is said without repeating it", () => {
   for (const [text, code] of [
     ["http://u:secret@h:1", ErrorCode.InvalidConnectionString],
@@ -36,8 +48,10 @@ test("what is wrong with a connection string is said without repeating it", () =
     ["iggy://u:secret@h:1?heartbeat_interval=5", ErrorCode.InvalidConnectionString],
     ["iggy://u:secret@h:1?heartbeat_interval=5constructor", ErrorCode.InvalidConnectionString],
     ["iggy://u:secret@h:1?reconnection_retries=many", ErrorCode.InvalidConnectionString],
-    ["iggy://u:secret@h:1?tls=true", ErrorCode.FeatureUnavailable],
-    ["iggy://u:secret@h:1?tls_ca_file=a.pem", ErrorCode.FeatureUnavailable],
+    ["iggy://u:secret@h:1?tls=yes", ErrorCode.InvalidConnectionString],
+    ["iggy://u:secret@h:1?tls_domain=", ErrorCode.InvalidConnectionString],
+    ["iggy://u:secret@h:1?tls_ca_file=", ErrorCode.InvalidConnectionString],
+    ["iggy://u:secret@h:1?tls_validate_certificate=no", ErrorCode.InvalidConnectionString],
     ["iggy+quic://u:secret@h:1", ErrorCode.FeatureUnavailable],
   ] as const) {
     assert.throws(
@@ -55,6 +69,14 @@ test("options have defaults, and what is out of bounds is named", () => {
   const options = resolveOptions({ username: "u", password: "p" });
   assert.deepEqual(options.addresses, [{ host: "127.0.0.1", port: 8090 }]);
   assert.equal(options.heartbeatIntervalMs, 5000);
+  assert.deepEqual([options.transport, options.tls], ["tcp", undefined]);
+  const webSocket = resolveOptions({ username: "u", password: "p", transport: "ws", tls: true });
+  assert.deepEqual([webSocket.addresses[0]?.port, webSocket.tls], [8092, {}]);
+  const quic = { username: "u", password: "p", transport: "quic" as "ws" };
+  assert.throws(
+    () => resolveOptions(quic),
+    (error) => isCodedError(error, ErrorCode.FeatureUnavailable),
+  );
   assert.equal(options.requestTimeoutMs, 30_000);
   assert.equal(options.reconnect.retries, Number.POSITIVE_INFINITY);
   assert.equal(resolveOptions({ token: "t", reconnect: false }).reconnect.retries, 0);

@@ -1,9 +1,13 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
 import { parseDuration } from "@millrace/protocol";
-import type { ClientOptions, ReconnectOptions } from "./client-options.ts";
+import type { ClientOptions, ReconnectOptions, TlsOptions } from "./client-options.ts";
+import { isClientTransport } from "./server-address.ts";
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
-type Draft = Writable<Omit<ClientOptions, "reconnect">> & { reconnect: Writable<ReconnectOptions> };
+type Draft = Writable<Omit<ClientOptions, "reconnect" | "tls">> & {
+  reconnect: Writable<ReconnectOptions>;
+  tls: Writable<TlsOptions> & { isOn: boolean };
+};
 
 const MICROS_PER_MS = 1000;
 
@@ -21,21 +25,42 @@ function durationMs(key: string, text: string): number {
   return Number(micros) / MICROS_PER_MS;
 }
 
-function refuseTls(key: string): never {
-  throw new CodedError(
-    ErrorCode.FeatureUnavailable,
-    `${key} is not available in this client yet; connect without TLS over a network you trust.`,
-  );
+/** `true` or `false`. */
+function flag(key: string, text: string): boolean {
+  if (text === "true" || text === "false") return text === "true";
+  return refuse(`${key} is neither true nor false.`);
 }
+
+/** Options of official clients for buffers and frames of a WebSocket, which take care of themselves here. */
+const WITHOUT_EFFECT = [
+  "read_buffer_size",
+  "write_buffer_size",
+  "max_write_buffer_size",
+  "max_message_size",
+  "max_frame_size",
+  "accept_unmasked_frames",
+];
 
 /**
  * What each option of a connection string changes. An option of Iggy's that changes nothing here is
  * accepted.
  */
 const SETTERS: Readonly<Record<string, (draft: Draft, value: string) => void>> = {
-  tls: (_, value) => void (value === "true" && refuseTls("tls")),
-  tls_domain: () => refuseTls("tls_domain"),
-  tls_ca_file: () => refuseTls("tls_ca_file"),
+  tls: (draft, value) => {
+    draft.tls.isOn = flag("tls", value);
+  },
+  tls_domain: (draft, value) => {
+    if (value === "") refuse("tls_domain is empty.");
+    draft.tls.domain = value;
+  },
+  tls_ca_file: (draft, value) => {
+    if (value === "") refuse("tls_ca_file is empty.");
+    draft.tls.caFile = value;
+  },
+  tls_validate_certificate: (draft, value) => {
+    draft.tls.validate = flag("tls_validate_certificate", value);
+  },
+  ...Object.fromEntries(WITHOUT_EFFECT.map((key) => [key, () => {}])),
   reconnection_retries: (draft, value) => {
     if (value === "unlimited") draft.reconnect.retries = Number.POSITIVE_INFINITY;
     else if (/^\d+$/.test(value)) draft.reconnect.retries = Number(value);
@@ -76,20 +101,21 @@ function applyCredentials(draft: Draft, text: string): void {
 }
 
 /**
- * Reads `iggy://user:password@host:port?key=value` (also `iggy+tcp://`, `millrace://`, `millrace+tcp://`).
+ * Reads `iggy://user:password@host:port?key=value` (also `iggy+tcp://`, `iggy+ws://`, `iggy+grpc://`, and
+ * `millrace` in place of `iggy`).
  *
  * A credential part without a colon is a personal access token. The port is required, nothing is
  * percent-decoded, an IPv6 literal and an unknown option are refused, and of a repeated option the last
  * counts. Durations read `5s`. No message of an error repeats the string, for it holds a password.
  *
- * @throws CodedError InvalidConnectionString, or FeatureUnavailable for another transport and for TLS
+ * @throws CodedError InvalidConnectionString, or FeatureUnavailable for another transport
  */
 export function parseConnectionString(text: string): ClientOptions {
   const match = /^(?:iggy|millrace)(?:\+([a-z]+))?:\/\/([^?]*)(?:\?(.*))?$/s.exec(text);
   if (match === null) return refuse("The connection string begins with neither iggy:// nor millrace://.");
   const [, transport, authority = "", query = ""] = match;
-  if (transport !== undefined && transport !== "tcp") {
-    const message = `The transport ${transport} is not available in this client; use tcp.`;
+  if (transport !== undefined && !isClientTransport(transport)) {
+    const message = `The transport ${transport} is not available in this client; use tcp, ws or grpc.`;
     throw new CodedError(ErrorCode.FeatureUnavailable, message);
   }
   const at = authority.lastIndexOf("@");
@@ -97,8 +123,14 @@ export function parseConnectionString(text: string): ClientOptions {
   const address = authority.slice(at + 1);
   const port = Number(/^[^:[\]/]+:(\d{1,5})$/.exec(address)?.[1] ?? 0);
   if (port < 1 || port > 65_535) return refuse("What follows @ is not host:port.");
-  const draft: Draft = { address, reconnect: {} };
+  const draft: Draft = { address, reconnect: {}, tls: { isOn: false } };
   applyCredentials(draft, authority.slice(0, at));
   applyOptions(draft, query);
-  return draft;
+  const { isOn, ...tls } = draft.tls;
+  const { tls: _, ...options } = draft;
+  return {
+    ...options,
+    ...(transport === undefined || transport === "tcp" ? {} : { transport }),
+    ...(isOn ? { tls } : {}),
+  };
 }

@@ -1,4 +1,5 @@
 import { type SendConfirmation as Confirmation, toIdentifier } from "@millrace/protocol";
+import { createDefaultPlatform } from "#default-platform";
 import { GroupCalls } from "./admin/group-calls.ts";
 import type { Name } from "./admin/stream-calls.ts";
 import { type ClientOptions, type ResolvedOptions, resolveOptions } from "./client-options.ts";
@@ -11,7 +12,6 @@ import { Consumer, type ConsumerOptions } from "./consumer/consumer.ts";
 import { createConsumerParts } from "./consumer/consumer-parts.ts";
 import { GroupConsumer, type GroupConsumerOptions } from "./consumer-group/group-consumer.ts";
 import { createGroupConsumerParts } from "./consumer-group/group-consumer-parts.ts";
-import { createDefaultPlatform } from "./default-platform.ts";
 import { BatchSender } from "./messages/batch-sender.ts";
 import { type Message, prepareMessage } from "./messages/message.ts";
 import { type PartitionChoice, partitioningOf } from "./messages/partition-choice.ts";
@@ -76,8 +76,8 @@ export class MillraceClient extends GroupCalls {
     more: Omit<ClientOptions, "address"> = {},
   ): Promise<MillraceClient> {
     const given = typeof target === "string" ? { ...parseConnectionString(target), ...more } : target;
-    const options = resolveOptions(given);
     const platform = given.platform ?? createDefaultPlatform();
+    const options = resolveOptions(given, platform.defaultTransport);
     return new MillraceClient(await Session.open(options, platform), options, platform);
   }
 

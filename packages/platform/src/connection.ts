@@ -2,7 +2,7 @@ import type { CodedError } from "@millrace/errors";
 import type { Lease } from "@millrace/framing";
 
 /** Which transport carries a connection; the byte is the one clients see in GetClients. */
-export const TransportKind = { tcp: 1, quic: 2, http: 3, webSocket: 4, memory: 5 } as const;
+export const TransportKind = { tcp: 1, quic: 2, http: 3, webSocket: 4, memory: 5, grpc: 6 } as const;
 /** Byte of a transport kind. */
 export type TransportKind = (typeof TransportKind)[keyof typeof TransportKind];
 

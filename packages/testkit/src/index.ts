@@ -10,5 +10,6 @@
  * @packageDocumentation
  */
 export { fromHex, toHex, utf8 } from "./bytes.ts";
+export { makeTestAuthority, type TestAuthority, type TestCertificate } from "./certificates.ts";
 export { type CapturedFrame, capturedFrames, type GoldenCase, goldenCase, goldenCases } from "./golden.ts";
 export { SeededRandom } from "./seeded-random.ts";

@@ -10,6 +10,10 @@ export interface TransportUnderTest {
   listen(options: ListenForTest): Promise<Listener>;
   /** A connection to the listener. */
   connect(listener: Listener): Promise<Connection>;
+  /** The carrier takes whole messages only, so none is sent in pieces. Default false. */
+  readonly keepsMessagesApart?: boolean;
+  /** How many connections come and go in one test; a thousand unless opening one is dear. */
+  readonly visitCount?: number;
 }
 
 /** What the suite asks of a listener. */

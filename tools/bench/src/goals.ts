@@ -12,6 +12,8 @@ export const GOALS = {
   pollPageCache: { mustReach: 0.3, aim: 0.45 },
   single: { aim: 0.8 },
   many: { aim: 0.6 },
+  websocket: { mustReach: 0.4, aim: 0.7 },
+  grpc: { mustReach: 0.25, aim: 0.5 },
 } as const satisfies Record<string, Goal>;
 
 /** Size of the message memory a server takes when it is not told otherwise, in MiB. */

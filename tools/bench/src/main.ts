@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
+import { benchGrpc, benchWebSocket } from "./carriers.ts";
 import { pinClient } from "./child-process.ts";
 import { type Figure, WARM_UP_ROUNDS } from "./figure.ts";
 import { GOALS, isReached, MEMORY_MAX_MIB } from "./goals.ts";
@@ -12,7 +13,17 @@ import { benchPolls } from "./poll.ts";
 import { printFigure, printKernel, printMemory, printOpsCosts } from "./print-report.ts";
 import { benchProduce, benchSingle } from "./produce.ts";
 
-const SCENARIOS = ["kernel", "produce", "single", "many", "poll", "memory", "ops"] as const;
+const SCENARIOS = [
+  "kernel",
+  "produce",
+  "single",
+  "many",
+  "poll",
+  "memory",
+  "ops",
+  "websocket",
+  "grpc",
+] as const;
 type Scenario = (typeof SCENARIOS)[number];
 
 const USAGE = `Usage: npm run bench -- [${SCENARIOS.join("|")} ...] [options]
@@ -63,6 +74,8 @@ const RUNS: Record<Scenario, (report: Report) => Promise<void> | void> = {
     report.ops = await benchOpsCost(report.rounds);
     printOpsCosts(report.ops);
   },
+  websocket: async (report) => addFigures(report, [await benchWebSocket(report.rounds)]),
+  grpc: async (report) => addFigures(report, [await benchGrpc(report.rounds)]),
 };
 
 function missesOf({ kernel, figures, memory }: Report): string[] {

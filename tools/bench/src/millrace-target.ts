@@ -11,22 +11,36 @@ const SERVER =
   process.env["MILLRACE_BENCH_SERVER"] ??
   fileURLToPath(new URL("../../../apps/server/dist/bin/millrace-server.js", import.meta.url));
 
+/** A Millrace server under measurement; `port` is TCP's. */
+export interface MillraceTarget extends Target {
+  /** Port of another listener, by its name in the banner. */
+  portOf(listener: string): number;
+}
+
+/** What both kinds of connections of the benchmark can do. */
+interface Caller {
+  call(request: Buffer): Promise<Buffer>;
+}
+
 /** Starts the built server on a fresh data directory; `stop` removes it. */
-export async function startMillrace(env: NodeJS.ProcessEnv = {}): Promise<Target> {
+export async function startMillrace(env: NodeJS.ProcessEnv = {}): Promise<MillraceTarget> {
   const folder = await mkdtemp(join(process.env["MILLRACE_BENCH_DIR"] ?? tmpdir(), "millrace-bench-"));
   const settings = {
     MILLRACE_TCP_ADDRESS: "127.0.0.1:0",
+    MILLRACE_WEBSOCKET_ADDRESS: "127.0.0.1:0",
     MILLRACE_PATH: folder,
     MILLRACE_LOGGING_LEVEL: "warn",
     ...env,
   };
   const child = spawnServerNode([SERVER, "--with-default-root-credentials"], settings);
-  const match = await outputOf(child, /tcp\s+127\.0\.0\.1:(\d+)/);
+  const [banner] = await outputOf(child, /^ {2}tcp[\s\S]*^ {2}data/m);
+  const portOf = (listener: string) =>
+    Number(new RegExp(`^ {2}${listener} +127\\.0\\.0\\.1:(\\d+)$`, "m").exec(banner)?.[1]);
   const stop = async () => {
     await stopChild(child);
     await rm(folder, { recursive: true, force: true });
   };
-  return { pid: child.pid ?? 0, port: Number(match[1]), stop };
+  return { pid: child.pid ?? 0, port: portOf("tcp"), portOf, stop };
 }
 
 /** A logged-in benchmark client of a Millrace server. */
@@ -35,9 +49,14 @@ export async function openClient(
   client = CLIENT,
 ): Promise<{ connection: LoadConnection; requests: RequestFactory }> {
   const connection = await LoadConnection.open(port);
+  return { connection, requests: await logIn(connection, client) };
+}
+
+/** Logs a connection in; its further requests come from what is returned. */
+export async function logIn(connection: Caller, client = CLIENT): Promise<RequestFactory> {
   const requests = new RequestFactory(client);
   const reply = await connection.call(requests.login("iggy", "iggy"));
   if (reply[60] !== 8) throw new Error(`login refused, reason ${reply[255]}`);
   requests.adopt(reply);
-  return { connection, requests };
+  return requests;
 }

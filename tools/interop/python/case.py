@@ -1,6 +1,7 @@
 """What every case needs: a judge that runs it and prints its line, clients, and ways to expect something."""
 
 import asyncio
+import os
 import sys
 import traceback
 from collections.abc import Awaitable, Callable
@@ -16,7 +17,17 @@ class Judge:
 
     def __init__(self, address: str) -> None:
         self.address = address
+        self.websocket_address = os.environ["JUDGE_WEBSOCKET_ADDRESS"]
+        # With an authority to trust the server encrypts; then every client does.
+        self.ca_file = os.environ.get("JUDGE_CA_FILE")
         self._client: IggyClient | None = None
+
+    @property
+    def tls(self) -> dict[str, object]:
+        """What a client of this server is told about TLS."""
+        if self.ca_file is None:
+            return {}
+        return {"tls_enabled": True, "tls_domain": "localhost", "tls_ca_file": self.ca_file}
 
     async def run(self, case: Callable[["Judge"], Awaitable[None]]) -> None:
         title = " ".join((case.__doc__ or case.__name__).split()).rstrip(".")
@@ -48,14 +59,14 @@ class Judge:
     async def new_client(self) -> IggyClient:
         """One more logged-in client; it comes back by itself after a lost connection."""
         login = AutoLogin.username_password("iggy", "iggy")
-        client = IggyClient(TcpConfig(server_address=self.address, auto_login=login))
+        client = IggyClient(TcpConfig(server_address=self.address, auto_login=login, **self.tls))
         await client.connect()
         return client
 
     def stranger(self) -> IggyClient:
         """A client that is neither connected nor going to log in by itself, and gives up at once."""
         never = TcpReconnectionConfig(enabled=False)
-        return IggyClient(TcpConfig(server_address=self.address, reconnection=never))
+        return IggyClient(TcpConfig(server_address=self.address, reconnection=never, **self.tls))
 
     async def restart_server(self) -> None:
         """Has the server killed and started again on the same port and data."""

@@ -15,6 +15,8 @@ import poll_cases
 import producer_cases
 import restart_cases
 import session_cases
+import tls_cases
+import transport_cases
 import user_cases
 from case import Judge
 
@@ -29,15 +31,26 @@ CASES = [
     *producer_cases.CASES,
     *user_cases.CASES,
     *group_cases.CASES,
+    *transport_cases.CASES,
+    *restart_cases.CASES,
+]
+
+# Encryption lies below all of it; these show that it carries what they do.
+CASES_WITH_TLS = [
+    *tls_cases.CASES,
+    *catalog_cases.CASES,
+    *message_cases.CASES,
+    *transport_cases.CASES,
     *restart_cases.CASES,
 ]
 
 
 async def main(address: str) -> None:
     judge = Judge(address)
-    for case in CASES:
+    cases = CASES if judge.ca_file is None else CASES_WITH_TLS
+    for case in cases:
         await judge.run(case)
-    print(f"done {len(CASES)}", flush=True)
+    print(f"done {len(cases)}", flush=True)
 
 
 asyncio.run(main(sys.argv[1]))

@@ -8,6 +8,9 @@ import type { Config } from "./schema.ts";
  */
 const MESSAGES_IN_POOL_MIN = 2;
 
+/** Tables of listeners that clients connect to. */
+const LISTENERS = ["tcp", "websocket", "grpc"] as const;
+
 /**
  * Checks what no single value can show: features that are not built, addresses, a usable data path.
  *
@@ -18,6 +21,7 @@ export function checkConfig(config: Config): void {
   refuseUnbuilt(config);
   if (!config.tcp.enabled) throw invalid("tcp.enabled", "is false, so no client could reach the server");
   checkReachable(config);
+  for (const name of LISTENERS) checkTls(config[name].tls, `${name}.tls`);
   const { shutdown_poll_interval: poll, shutdown_drain_timeout: drain } = config.sharding;
   if (poll > drain) throw invalid("sharding.shutdown_poll_interval", "is above shutdown_drain_timeout");
   if (drain > config.sharding.shutdown_join_timeout) {
@@ -36,8 +40,6 @@ function refuseUnbuilt(config: Config): void {
   const switches: readonly (readonly [key: string, isOn: boolean])[] = [
     ["quic.enabled", config.quic.enabled],
     ["http.enabled", config.http.enabled],
-    ["websocket.enabled", config.websocket.enabled],
-    ["tcp.tls.enabled", config.tcp.tls.enabled],
     ["telemetry.enabled", config.telemetry.enabled],
     ["encryption.enabled", config.encryption.enabled],
     ["cluster.enabled", config.cluster.enabled],
@@ -53,14 +55,29 @@ function refuseUnbuilt(config: Config): void {
 
 /** Clients reconnect to the address the roster names, so a wildcard needs one that can be reached. */
 function checkReachable(config: Config): void {
-  const { host } = parseListenAddress(config.tcp.address, "tcp.address");
   const advertised = config.node.advertised_address;
-  if (advertised === undefined) {
-    if (isWildcard(host)) {
-      throw invalid("tcp.address", `binds every interface (${host}); set node.advertised_address too`);
-    }
-  } else if (isWildcard(advertised)) {
+  for (const name of LISTENERS) {
+    if (!config[name].enabled) continue;
+    const { host } = parseListenAddress(config[name].address, `${name}.address`);
+    if (advertised !== undefined || !isWildcard(host)) continue;
+    throw invalid(`${name}.address`, `binds every interface (${host}); set node.advertised_address too`);
+  }
+  if (advertised !== undefined && isWildcard(advertised)) {
     throw invalid("node.advertised_address", "stands for every interface; name one that clients can reach");
+  }
+}
+
+/** Certificate and key come together; without `self_signed` they have to. */
+function checkTls(tls: Config["tcp"]["tls"], key: string): void {
+  if (!tls.enabled) return;
+  const [certificate, privateKey] = [tls.cert_file !== "", tls.key_file !== ""];
+  if (certificate && !privateKey) throw invalid(`${key}.key_file`, `is missing beside ${key}.cert_file`);
+  if (!certificate && privateKey) throw invalid(`${key}.cert_file`, `is missing beside ${key}.key_file`);
+  if (!certificate && !tls.self_signed) {
+    throw invalid(
+      `${key}.cert_file`,
+      `is missing; ${key}.self_signed = true makes a certificate at each start`,
+    );
   }
 }
 

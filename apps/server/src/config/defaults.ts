@@ -3,6 +3,7 @@ export const TCP_ADDRESS = "127.0.0.1:8090";
 export const QUIC_ADDRESS = "127.0.0.1:8080";
 export const HTTP_ADDRESS = "127.0.0.1:3000";
 export const WEBSOCKET_ADDRESS = "127.0.0.1:8092";
+export const GRPC_ADDRESS = "127.0.0.1:8093";
 
 /** Where data lives, relative to the working directory. */
 export const DATA_PATH = "local_data";

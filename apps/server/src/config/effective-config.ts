@@ -17,12 +17,17 @@ const SECRET_KEYS = new Set([
  */
 export function effectiveConfig(
   config: Config,
-  bound: { readonly tcp: string; readonly dataPath: string },
+  bound: { readonly dataPath: string; readonly addresses: Readonly<Record<string, string>> },
 ): string {
   const copy = withoutSecrets({
     ...config,
     path: bound.dataPath,
-    tcp: { ...config.tcp, address: bound.tcp },
+    ...Object.fromEntries(
+      Object.entries(bound.addresses).map(([name, address]) => [
+        name,
+        { ...(config[name as keyof Config] as object), address },
+      ]),
+    ),
   });
   return `# Written at start. Durations are milliseconds, sizes are bytes. Secrets are left out.\n${stringify(copy)}\n`;
 }

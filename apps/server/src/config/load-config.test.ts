@@ -31,8 +31,10 @@ test("Without anything said, the server listens on loopback and keeps its data i
   assert.equal(config.tcp.address, "127.0.0.1:8090");
   assert.deepEqual(
     [config.quic.enabled, config.http.enabled, config.websocket.enabled],
-    [false, false, false],
+    [false, false, true],
   );
+  assert.equal(config.websocket.address, "127.0.0.1:8092");
+  assert.deepEqual([config.grpc.enabled, config.grpc.address], [false, "127.0.0.1:8093"]);
   assert.equal(config.memory_pool.size, 512 * MIB);
   assert.equal(config.heartbeat.interval, 30_000);
   assert.equal(config.sharding.admission_timeout, 2000);
@@ -104,12 +106,14 @@ test("Removed keys refuse to start and name what replaces them.", async () => {
 });
 
 test("A feature that is not built refuses to start when it is switched on.", async () => {
-  for (const name of ["QUIC", "HTTP", "WEBSOCKET", "TCP_TLS", "TELEMETRY", "ENCRYPTION", "CLUSTER"]) {
+  for (const name of ["QUIC", "HTTP", "TELEMETRY", "ENCRYPTION", "CLUSTER"]) {
     const environment = { [`MILLRACE_${name}_ENABLED`]: "true" };
     const key = new RegExp(`${name.toLowerCase().replace("_", ".")}.enabled = true is not available`);
     await assert.rejects(loadConfig({ environment }), refusal(ErrorCode.FeatureUnavailable, key));
   }
 });
+
+const TLS = { MILLRACE_TCP_TLS_ENABLED: "true" };
 
 test("Values that cannot be are refused by their key.", async () => {
   for (const [environment, pattern] of [
@@ -123,6 +127,14 @@ test("Values that cannot be are refused by their key.", async () => {
     [{ MILLRACE_PARTITION_PREPARE_QUEUE_DEPTH: "128" }, /partition\.prepare_queue_depth/],
     [{ MILLRACE_TCP_ENABLED: "maybe" }, /tcp\.enabled/],
     [{ MILLRACE_TCP_ENABLED: "false" }, /tcp\.enabled is false/],
+    [{ MILLRACE_WEBSOCKET_ADDRESS: "somewhere" }, /websocket\.address/],
+    [{ ...TLS, MILLRACE_TCP_TLS_CERT_FILE: "a.pem" }, /tcp\.tls\.key_file is missing/],
+    [{ ...TLS, MILLRACE_TCP_TLS_KEY_FILE: "a.pem" }, /tcp\.tls\.cert_file is missing/],
+    [{ ...TLS, MILLRACE_TCP_TLS_SELF_SIGNED: "false" }, /tcp\.tls\.cert_file is missing/],
+    [
+      { MILLRACE_WEBSOCKET_TLS_ENABLED: "true", MILLRACE_WEBSOCKET_TLS_SELF_SIGNED: "false" },
+      /websocket\.tls\.cert_file is missing/,
+    ],
   ] as const) {
     await assert.rejects(loadConfig({ environment }), refusal(ErrorCode.InvalidConfiguration, pattern));
   }
@@ -137,6 +149,11 @@ test("A wildcard address needs an advertised one that can be reached.", async ()
     );
     const advertised = { ...environment, MILLRACE_NODE_ADVERTISED_ADDRESS: "10.0.0.7" };
     assert.equal((await loadConfig({ environment: advertised })).config.node.advertised_address, "10.0.0.7");
+    const other = { MILLRACE_WEBSOCKET_ADDRESS: address };
+    await assert.rejects(
+      loadConfig({ environment: other }),
+      refusal(ErrorCode.InvalidConfiguration, /websocket\.address binds every interface/),
+    );
     const useless = { ...environment, MILLRACE_NODE_ADVERTISED_ADDRESS: "0.0.0.0" };
     await assert.rejects(
       loadConfig({ environment: useless }),
@@ -148,7 +165,7 @@ test("A wildcard address needs an advertised one that can be reached.", async ()
 test("The effective configuration is TOML with the bound address and without secrets.", async () => {
   const secrets = { MILLRACE_HTTP_JWT_ENCODING_SECRET: "hush-hush", MILLRACE_ENCRYPTION_KEY: "key-of-mine" };
   const { config } = await loadConfig({ environment: secrets });
-  const text = effectiveConfig(config, { tcp: "127.0.0.1:4711", dataPath: "/data" });
+  const text = effectiveConfig(config, { addresses: { tcp: "127.0.0.1:4711" }, dataPath: "/data" });
   assert.doesNotMatch(text, /hush-hush|key-of-mine/);
   const read = parse(text) as { path: string; tcp: { address: string } };
   assert.deepEqual([read.path, read.tcp.address], ["/data", "127.0.0.1:4711"]);

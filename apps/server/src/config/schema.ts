@@ -68,14 +68,25 @@ const http = table({
 });
 
 const websocket = table({
-  enabled: flag(false),
+  enabled: flag(true),
   address: text(defaults.WEBSOCKET_ADDRESS),
+  /** Ours: open connections, beyond which a new one is closed at once. */
+  connections_max: count(defaults.CONNECTIONS_MAX, { min: 1, max: 1_000_000 }),
   accept_unmasked_frames: flag(false),
   read_buffer_size: byteSize("128 KiB", { min: 1 }),
   write_buffer_size: byteSize("128 KiB", { min: 1 }),
   max_write_buffer_size: byteSize("none"),
   max_message_size: byteSize(defaults.MESSAGE_SIZE, { min: 1 }),
   max_frame_size: byteSize("16 MiB", { min: 1 }),
+  tls: tls(),
+});
+
+/** Ours: the reference has no gRPC. */
+const grpc = table({
+  enabled: flag(false),
+  address: text(defaults.GRPC_ADDRESS),
+  /** Open calls of Exchange, beyond which a new one is refused. */
+  connections_max: count(defaults.CONNECTIONS_MAX, { min: 1, max: 1_000_000 }),
   tls: tls(),
 });
 
@@ -143,6 +154,7 @@ export const configSchema = z.object({
   quic,
   http,
   websocket,
+  grpc,
   personal_access_token: table({
     max_tokens_per_user: count(TOKENS_PER_USER_MAX),
     cleaner: table({ enabled: flag(true), interval: durationMs("1 m") }),

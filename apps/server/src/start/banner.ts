@@ -3,18 +3,22 @@ import type { RootCredentials } from "../root-user/root-credentials.ts";
 /** What a person needs to know once the server is ready. */
 export interface BannerFacts {
   readonly version: string;
-  readonly tcpAddress: string;
+  /** Name and address of each open listener, in the order to print. */
+  readonly listeners: readonly (readonly [name: string, address: string])[];
   /** Absolute. */
   readonly dataPath: string;
   /** The root user that this start has made, if it made one. */
   readonly madeRootUser: RootCredentials | undefined;
 }
 
+/** Names that are longer than the column. */
+const SHORT_NAMES: Readonly<Record<string, string>> = { websocket: "ws" };
+
 /** The lines printed on standard output when the listeners are open. A given password is not in them. */
 export function banner(facts: BannerFacts): string {
   const lines = [
     `Millrace ${facts.version} is ready`,
-    `  tcp  ${facts.tcpAddress}`,
+    ...facts.listeners.map(([name, address]) => `  ${(SHORT_NAMES[name] ?? name).padEnd(4)} ${address}`),
     `  data ${facts.dataPath}`,
     ...(facts.madeRootUser === undefined ? [] : rootUserLines(facts.madeRootUser)),
   ];

@@ -3,10 +3,10 @@ import type { ClusterMetadata } from "@millrace/protocol";
 /**
  * The roster of a server that stands alone: one healthy leader at the address clients can reach.
  *
- * @param tcp  where the TCP listener is really bound
+ * @param bound  where the listeners are really bound; port 0 for one that is off
  */
 export function singleNodeRoster(
-  tcp: { readonly host: string; readonly port: number },
+  bound: { readonly host: string; readonly tcpPort: number; readonly websocketPort: number },
   advertisedAddress: string | undefined,
 ): ClusterMetadata {
   return {
@@ -14,11 +14,11 @@ export function singleNodeRoster(
     nodes: [
       {
         name: "iggy-node",
-        ip: advertisedAddress ?? tcp.host,
-        tcpPort: tcp.port,
+        ip: advertisedAddress ?? bound.host,
+        tcpPort: bound.tcpPort,
         quicPort: 0,
         httpPort: 0,
-        websocketPort: 0,
+        websocketPort: bound.websocketPort,
         role: "leader",
         status: "healthy",
       },

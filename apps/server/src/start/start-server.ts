@@ -1,9 +1,8 @@
 import { resolve } from "node:path";
 import { createBroker } from "@millrace/broker";
 import { BlockPool, createChecksumKernel } from "@millrace/framing";
-import type { Log, Platform } from "@millrace/platform";
+import type { Connection, Log, Platform } from "@millrace/platform";
 import { createNodePlatform } from "@millrace/platform/node";
-import { listenTcp } from "@millrace/transports/tcp/server";
 import { effectiveConfig } from "../config/effective-config.ts";
 import type { Environment } from "../config/environment.ts";
 import { parseListenAddress } from "../config/listen-address.ts";
@@ -11,6 +10,7 @@ import type { Config } from "../config/schema.ts";
 import { type RootCredentials, rootCredentials } from "../root-user/root-credentials.ts";
 import { brokerConfig } from "./broker-config.ts";
 import { deleteData } from "./fresh-data.ts";
+import { type ListenerName, openListeners } from "./open-listeners.ts";
 import { singleNodeRoster } from "./roster.ts";
 
 /** What a start is told. */
@@ -25,8 +25,8 @@ export interface StartOptions {
 
 /** A server that takes connections. */
 export interface RunningServer {
-  /** The bound address as `host:port`. */
-  readonly tcpAddress: string;
+  /** Name of each open listener, and its bound address as `host:port`. */
+  readonly listeners: readonly (readonly [name: string, address: string])[];
   /** Absolute. */
   readonly dataPath: string;
   /** The root user this start has made, if it made one. */
@@ -45,10 +45,10 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
   const dataPath = resolve(config.path);
   const platform = createNodePlatform({ dataPath, log });
   if (options.fresh) await deleteData(platform.disk);
-  const listenAt = parseListenAddress(config.tcp.address, "tcp.address");
+  const { host } = parseListenAddress(config.tcp.address, "tcp.address");
   const kernel = createChecksumKernel({ memoryLength: config.memory_pool.size });
   const pool = new BlockPool(kernel.memory);
-  let bound = listenAt;
+  let bound = { host, tcpPort: 0, websocketPort: 0 };
   let madeRootUser: RootCredentials | undefined;
   const broker = await createBroker({
     platform,
@@ -63,25 +63,23 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
     },
   });
   const stopBroker = () => broker.stop({ drainMs: config.sharding.shutdown_drain_timeout });
-  const listener = await listenTcp({
-    ...listenAt,
-    leases: pool,
-    messageLengthMax: config.message_bus.max_message_size,
-    connectionsMax: config.tcp.connections_max,
-    onConnection: (connection) => broker.onConnection(connection),
-    log,
-  }).catch(async (error: unknown) => {
-    await stopBroker();
-    throw error;
-  });
-  bound = { host: listenAt.host, port: listener.port };
-  log.info("The listeners are open.", { tcp: listener.address });
-  await writeEffectiveConfig(platform, config, { tcp: listener.address, dataPath });
+  const onConnection = (connection: Connection) => broker.onConnection(connection);
+  const { opened, close } = await openListeners(config, { leases: pool, onConnection, log }).catch(
+    async (error: unknown) => {
+      await stopBroker();
+      throw error;
+    },
+  );
+  const portOf = (name: ListenerName) => opened.get(name)?.port ?? 0;
+  bound = { host, tcpPort: portOf("tcp"), websocketPort: portOf("websocket") };
+  const listeners = [...opened].map(([name, { address }]) => [name, address] as const);
+  log.info("The listeners are open.", Object.fromEntries(listeners));
+  await writeEffectiveConfig(platform, config, { dataPath, addresses: Object.fromEntries(listeners) });
   const stop = async () => {
-    await listener.close();
+    await close();
     await stopBroker();
   };
-  return { tcpAddress: listener.address, dataPath, madeRootUser, stop };
+  return { listeners, dataPath, madeRootUser, stop };
 }
 
 function firstRootUser(options: StartOptions, platform: Platform): RootCredentials {
@@ -95,7 +93,7 @@ function firstRootUser(options: StartOptions, platform: Platform): RootCredentia
 async function writeEffectiveConfig(
   platform: Platform,
   config: Config,
-  bound: { readonly tcp: string; readonly dataPath: string },
+  bound: Parameters<typeof effectiveConfig>[1],
 ): Promise<void> {
   await platform.disk.makeDirectory(config.runtime.path);
   const text = new TextEncoder().encode(effectiveConfig(config, bound));

@@ -1,11 +1,12 @@
 import type { Clock } from "@millrace/platform";
 import {
   type ClusterMetadata,
+  type ClusterNode,
   CommandCode,
   decodeGetClusterMetadataReply,
   Operation,
 } from "@millrace/protocol";
-import { isSameServer, type ServerAddress } from "../server-address.ts";
+import { type ClientTransport, isSameServer, type ServerAddress } from "../server-address.ts";
 import type { Link } from "./link.ts";
 import { ask, sleep } from "./login.ts";
 
@@ -15,6 +16,13 @@ import { ask, sleep } from "./login.ts";
  */
 const ASK_AGAIN_MS = 250;
 const ASK_MAX_MS = 5000;
+
+/** Where a node listens for a transport; 0 when it does not, or when the roster cannot say. */
+const PORT_OF: Readonly<Record<ClientTransport, (node: ClusterNode) => number>> = {
+  tcp: (node) => node.tcpPort,
+  ws: (node) => node.websocketPort,
+  grpc: () => 0,
+};
 
 /** What the roster says about where to go. */
 export interface LeaderFacts {
@@ -37,7 +45,12 @@ async function askRoster(link: Link): Promise<ClusterMetadata | undefined> {
  * Asks a server after login where its cluster's leader is. One node, or an error in place of a roster:
  * stay. Without a healthy leader it asks again every 250 ms for 5 s, then stays.
  */
-export async function findLeader(link: Link, clock: Clock, current: ServerAddress): Promise<LeaderFacts> {
+export async function findLeader(
+  link: Link,
+  clock: Clock,
+  current: ServerAddress,
+  transport: ClientTransport,
+): Promise<LeaderFacts> {
   const giveUpMs = clock.monotonicMs() + ASK_MAX_MS;
   for (;;) {
     const roster = await askRoster(link);
@@ -45,8 +58,10 @@ export async function findLeader(link: Link, clock: Clock, current: ServerAddres
     const nodesCount = roster.nodes.length;
     const leader = roster.nodes.find((node) => node.role === "leader" && node.status === "healthy");
     if (leader !== undefined) {
-      const address = { host: leader.ip, port: leader.tcpPort };
-      return { nodesCount, moveTo: isSameServer(address, current) ? undefined : address };
+      const port = PORT_OF[transport](leader);
+      const address = { host: leader.ip, port };
+      const isThere = port === 0 || isSameServer(address, current);
+      return { nodesCount, moveTo: isThere ? undefined : address };
     }
     if (clock.monotonicMs() >= giveUpMs) return { nodesCount, moveTo: undefined };
     await sleep(clock, ASK_AGAIN_MS);

@@ -161,7 +161,7 @@ export class Session {
       const link = await this.#openLink(address);
       const { clock } = this.#platform;
       const leader = await withDeadline(link, clock, this.#options.requestTimeoutMs, () =>
-        findLeader(link, clock, address),
+        findLeader(link, clock, address, this.#options.transport),
       );
       this.#nodesCount = leader.nodesCount;
       if (leader.moveTo === undefined || redirects === REDIRECTS_MAX) {
@@ -174,9 +174,11 @@ export class Session {
   }
 
   async #openLink(address: ServerAddress): Promise<Link> {
-    const { connectTimeoutMs, noDelay, credentials, requestTimeoutMs } = this.#options;
+    const { transport, tls, connectTimeoutMs, noDelay, credentials, requestTimeoutMs } = this.#options;
     const connection = await this.#platform.connect({
       ...address,
+      transport,
+      tls,
       timeoutMs: connectTimeoutMs,
       noDelay,
       messageLengthMax: MESSAGE_LENGTH_MAX,

@@ -16,24 +16,33 @@ const START_TIMEOUT_MS = 30_000;
 /** A server process of its own folder on a loopback port; it can be killed and started again. */
 export class RealServer {
   readonly #folder = mkdtempSync(join(tmpdir(), "millrace-client-"));
-  readonly #settings: Readonly<Record<string, string>>;
+  readonly #environment: Readonly<Record<string, string>>;
   #child: ChildProcess | undefined;
   /** `host:port`; the port stays over a restart. */
   address = "127.0.0.1:0";
+  /** `host:port` of the WebSocket listener; the port stays over a restart. */
+  webSocketAddress = "127.0.0.1:0";
+  /** `host:port` of the gRPC listener of the last start; empty when it is off. */
+  grpcAddress = "";
 
-  /** @param settings  configuration by variable, for example `MILLRACE_HEARTBEAT_INTERVAL` */
-  constructor(settings: Readonly<Record<string, string>> = {}) {
-    this.#settings = settings;
+  /** @param environment  configuration by variable, for example `MILLRACE_HEARTBEAT_INTERVAL` */
+  constructor(environment: Readonly<Record<string, string>> = {}) {
+    this.#environment = environment;
   }
 
   async start(): Promise<void> {
     const args = [SERVER, "--data", this.#folder, "--with-default-root-credentials"];
     const child = spawn(process.execPath, args, {
-      env: { ...process.env, ...this.#settings, MILLRACE_TCP_ADDRESS: this.address },
+      env: {
+        ...process.env,
+        MILLRACE_TCP_ADDRESS: this.address,
+        MILLRACE_WEBSOCKET_ADDRESS: this.webSocketAddress,
+        ...this.#environment,
+      },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#child = child;
-    this.address = await addressOf(child);
+    [this.address, this.webSocketAddress, this.grpcAddress] = await addressesOf(child);
   }
 
   /** Ends the process as a crash would. */
@@ -49,17 +58,18 @@ export class RealServer {
   }
 }
 
-function addressOf(child: ChildProcess): Promise<string> {
+function addressesOf(child: ChildProcess): Promise<[tcp: string, webSocket: string, grpc: string]> {
   return new Promise((resolve, reject) => {
     let text = "";
     const giveUp = () => reject(new Error(`the server said nothing of an address:\n${text}`));
     const timer = setTimeout(giveUp, START_TIMEOUT_MS);
     const onText = (chunk: Buffer) => {
       text += chunk.toString();
-      const [, address] = /^\s*tcp\s+(\S+:\d+)\s*$/m.exec(text) ?? [];
-      if (address === undefined) return;
+      const [, tcp, webSocket, grpc = ""] =
+        /^\s*tcp\s+(\S+:\d+)\s+ws\s+(\S+:\d+)\s+(?:grpc\s+(\S+:\d+)\s+)?data/m.exec(text) ?? [];
+      if (tcp === undefined || webSocket === undefined) return;
       clearTimeout(timer);
-      resolve(address);
+      resolve([tcp, webSocket, grpc]);
     };
     child.stdout?.on("data", onText);
     child.stderr?.on("data", onText);

@@ -105,6 +105,7 @@ export class ServerProcess {
         ...ownEnvironment(),
         ...settings,
         MILLRACE_TCP_ADDRESS: this.address,
+        MILLRACE_WEBSOCKET_ADDRESS: "127.0.0.1:0",
         MILLRACE_PATH: join(folder, "data"),
       },
     });

@@ -8,6 +8,8 @@ const TRANSPORT_NAMES: Readonly<Record<number, TransportName>> = {
   [TransportKind.quic]: "quic",
   [TransportKind.http]: "http",
   [TransportKind.webSocket]: "websocket",
+  // The protocol has no byte for gRPC, which is HTTP/2.
+  [TransportKind.grpc]: "http",
 };
 
 /** A connection as replies show it. */

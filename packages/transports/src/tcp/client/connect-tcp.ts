@@ -1,9 +1,12 @@
 import { Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
 import { CodedError, ErrorCode } from "@millrace/errors";
 import type { LeaseSource } from "@millrace/framing";
 import type { Connection } from "@millrace/platform";
 import { ExactSpace } from "../../assembly/message-space.ts";
 import { systemCode } from "../../connection-lost.ts";
+import { certificateRefused } from "../../tls/certificate-refused.ts";
+import { type ClientTls, tlsConnectOptions } from "../../tls/client-tls.ts";
 import { TcpConnection } from "../tcp-connection.ts";
 
 /** Where to connect to and what to read into. */
@@ -18,6 +21,8 @@ export interface ConnectTcpOptions {
   readonly timeoutMs: number;
   /** Send small writes at once; default true. */
   readonly noDelay?: boolean;
+  /** Encrypts the connection and checks the server; without it everything goes in clear. */
+  readonly tls?: ClientTls;
   /** Gives the attempt up; has no effect on a connection that is open. */
   readonly signal?: AbortSignal;
 }
@@ -26,20 +31,24 @@ export interface ConnectTcpOptions {
  * Opens one connection. Set its callbacks at once when the promise resolves: reading has begun.
  *
  * @throws CodedError `CannotEstablishConnection` with host, port and cause, also after `timeoutMs`;
- *   `Aborted` by the signal
+ *   `InvalidTlsCertificate` when the server's certificate is refused; `Aborted` by the signal
  */
 export function connectTcp(options: ConnectTcpOptions): Promise<Connection> {
-  const { host, port, timeoutMs, signal } = options;
+  const { timeoutMs, signal } = options;
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(aborted(options));
-    const socket = new Socket();
+    const socket: Socket = openSocket(options, () => {
+      settle();
+      resolve(connected(socket, options));
+    });
     const fail = (error: CodedError) => {
       settle();
       socket.on("error", () => {});
       socket.destroy();
       reject(error);
     };
-    const onError = (error: Error) => fail(cannotConnect(options, systemCode(error), error));
+    const onError = (error: Error) =>
+      fail(certificateRefused(error, options) ?? cannotConnect(options, systemCode(error), error));
     const onAbort = () => fail(aborted(options));
     const timer = setTimeout(() => fail(cannotConnect(options, `no answer in ${timeoutMs} ms`)), timeoutMs);
     const settle = () => {
@@ -49,11 +58,14 @@ export function connectTcp(options: ConnectTcpOptions): Promise<Connection> {
     };
     signal?.addEventListener("abort", onAbort);
     socket.once("error", onError);
-    socket.connect({ host, port, noDelay: options.noDelay ?? true }, () => {
-      settle();
-      resolve(connected(socket, options));
-    });
   });
+}
+
+/** A socket that connects; `onOpen` is called when the peer is there and, with TLS, has proved itself. */
+function openSocket(options: ConnectTcpOptions, onOpen: () => void): Socket {
+  const { host, port, tls, noDelay = true } = options;
+  if (tls !== undefined) return connectTls({ host, port, ...tlsConnectOptions(tls) }, onOpen);
+  return new Socket().connect({ host, port, noDelay }, onOpen);
 }
 
 function connected(socket: Socket, options: ConnectTcpOptions): Connection {

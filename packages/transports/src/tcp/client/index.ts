@@ -14,4 +14,5 @@
  *
  * @packageDocumentation
  */
+export type { ClientTls } from "../../tls/client-tls.ts";
 export { type ConnectTcpOptions, connectTcp } from "./connect-tcp.ts";

@@ -1,9 +1,11 @@
 import net, { type Socket } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
 import { CodedError, ErrorCode } from "@millrace/errors";
 import type { BlockPool } from "@millrace/framing";
 import type { Connection, Listener, Log } from "@millrace/platform";
 import { SharedSpace } from "../../assembly/message-space.ts";
 import { systemCode } from "../../connection-lost.ts";
+import { type ServerTls, serverTlsOptions } from "../../tls/server-tls.ts";
 import { TcpConnection, type TcpConnectionOptions } from "../tcp-connection.ts";
 import { onreadWorks, rebuildWithOnread } from "./onread-socket.ts";
 
@@ -37,6 +39,8 @@ export interface ListenTcpOptions {
   /** Called once per accepted connection, before anything is read; set its callbacks here. */
   readonly onConnection: (connection: Connection) => void;
   readonly log: Log;
+  /** Encrypts the connections; then bytes are copied into blocks, after they were decrypted. */
+  readonly tls?: ServerTls;
   /** Read straight into blocks; default where the self-test says that it works. */
   readonly useOnread?: boolean;
   /**
@@ -56,10 +60,10 @@ export interface TcpListener extends Listener {
 /**
  * Listens on TCP and hands over connections that carry whole messages.
  *
- * @throws CodedError `CannotBindToSocket` with host, port and cause
+ * @throws CodedError `CannotBindToSocket` with host, port and cause; `InvalidTlsCertificate`
  */
 export async function listenTcp(options: ListenTcpOptions): Promise<TcpListener> {
-  const onread = options.useOnread ?? (await onreadWorks());
+  const onread = options.tls === undefined && (options.useOnread ?? (await onreadWorks()));
   const acceptor = new TcpAcceptor(options, onread);
   await acceptor.listen();
   return acceptor;
@@ -83,9 +87,8 @@ class TcpAcceptor implements TcpListener {
     this.#options = options;
     this.#space = new SharedSpace(options.leases);
     this.#landing = onread ? new Uint8Array(LANDING_LENGTH) : undefined;
-    this.#server = net.createServer({ pauseOnConnect: onread, noDelay: true }, (socket) =>
-      this.#accept(socket),
-    );
+    this.#server = createSocketServer(options, onread, (socket) => this.#accept(socket));
+    this.#server.on("drop", () => this.#noteRefusal());
     const { leases } = options;
     this.#messageLengthMax = Math.min(options.messageLengthMax, leases.blocksTotal * leases.blockLength);
     this.#owedMaxMs = options.owedMaxMs ?? OWED_MAX_MS;
@@ -159,6 +162,10 @@ class TcpAcceptor implements TcpListener {
   #refuse(socket: Socket): void {
     socket.on("error", () => {});
     socket.destroy();
+    this.#noteRefusal();
+  }
+
+  #noteRefusal(): void {
     this.#refused++;
     const nowMs = performance.now();
     if (nowMs - this.#refusalLoggedMs < REFUSAL_LOG_MS) return;
@@ -185,6 +192,18 @@ class TcpAcceptor implements TcpListener {
       if (connection.owesTooLong(nowMs, this.#owedMaxMs)) connection.close(tooSlow(this.#owedMaxMs));
     }
   }
+}
+
+/** With TLS a socket is accepted once its handshake is done; those under way are bounded too. */
+function createSocketServer(
+  { tls, connectionsMax }: ListenTcpOptions,
+  pauseOnConnect: boolean,
+  onSocket: (socket: Socket) => void,
+): net.Server {
+  if (tls === undefined) return net.createServer({ pauseOnConnect, noDelay: true }, onSocket);
+  const server = createTlsServer({ ...serverTlsOptions(tls), noDelay: true }, onSocket);
+  server.maxConnections = connectionsMax;
+  return server;
 }
 
 function tooSlow(owedMaxMs: number): CodedError {

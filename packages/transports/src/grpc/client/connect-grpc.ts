@@ -1,0 +1,133 @@
+import {
+  type ChannelCredentials,
+  Client,
+  type ClientDuplexStream,
+  credentials,
+  Metadata,
+  type StatusObject,
+  status,
+} from "@grpc/grpc-js";
+import { CodedError, ErrorCode } from "@millrace/errors";
+import type { LeaseSource } from "@millrace/framing";
+import { type Connection, TransportKind } from "@millrace/platform";
+import { ExactSpace } from "../../assembly/message-space.ts";
+import { CarriedConnection } from "../../carried/carried-connection.ts";
+import { type ClientTls, tlsConnectOptions } from "../../tls/client-tls.ts";
+import { channelOptions, EXCHANGE } from "../exchange-definition.ts";
+import { ClientCarrier } from "./client-carrier.ts";
+
+/** Where to connect to and what to read into. */
+export interface ConnectGrpcOptions {
+  readonly host: string;
+  readonly port: number;
+  /** `HeapLeases` for a client: one array per message. */
+  readonly leases: LeaseSource;
+  /** Longest message, header and body, in bytes. */
+  readonly messageLengthMax: number;
+  /** For the whole attempt. */
+  readonly timeoutMs: number;
+  /** Encrypts the connection and checks the server. */
+  readonly tls?: ClientTls;
+  /** `Bearer TOKEN` or `Basic BASE64`: the server logs the call in, its first message is the answer. */
+  readonly authorization?: string;
+  /** Gives the attempt up; has no effect on a connection that is open. */
+  readonly signal?: AbortSignal;
+}
+
+type Exchange = ClientDuplexStream<Uint8Array, Uint8Array>;
+
+/** How the library words what is wrong with a certificate. */
+const CERTIFICATE_REFUSED = /certificate|altnames|issuer/i;
+
+/**
+ * Opens one connection: a channel of its own with one call. Set its callbacks at once when the promise
+ * resolves.
+ *
+ * @throws CodedError `CannotEstablishConnection` with host, port and cause, also after `timeoutMs`;
+ *   `InvalidTlsCertificate`; `Aborted` by the signal
+ */
+export function connectGrpc(options: ConnectGrpcOptions): Promise<Connection> {
+  const { timeoutMs, signal } = options;
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(aborted(options));
+    const client = new Client(authority(options), channelCredentials(options.tls), {
+      ...channelOptions(options.messageLengthMax),
+      "grpc.use_local_subchannel_pool": 1,
+      ...(options.tls?.serverName === undefined
+        ? {}
+        : { "grpc.ssl_target_name_override": options.tls.serverName }),
+    });
+    const call: Exchange = openCall(client, options);
+    const fail = (error: CodedError) => {
+      settle();
+      call.cancel();
+      client.close();
+      reject(error);
+    };
+    const onStatus = (ended: StatusObject) => fail(failureOf(ended, options));
+    const onAbort = () => fail(aborted(options));
+    const timer = setTimeout(() => fail(cannotConnect(options, `no answer in ${timeoutMs} ms`)), timeoutMs);
+    const settle = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+      call.off("status", onStatus);
+    };
+    call.on("error", () => {});
+    call.once("status", onStatus);
+    signal?.addEventListener("abort", onAbort);
+    call.once("metadata", () => {
+      settle();
+      resolve(connected(client, call, options));
+    });
+  });
+}
+
+function openCall(client: Client, { authorization }: ConnectGrpcOptions): Exchange {
+  const metadata = new Metadata();
+  if (authorization !== undefined) metadata.set("authorization", authorization);
+  const { path, requestSerialize, responseDeserialize } = EXCHANGE;
+  return client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, metadata);
+}
+
+function connected(client: Client, call: Exchange, options: ConnectGrpcOptions): Connection {
+  const connection = new CarriedConnection({
+    transport: TransportKind.grpc,
+    remoteAddress: authority(options),
+    space: new ExactSpace(options.leases),
+    messageLengthMax: options.messageLengthMax,
+    onGone: () => client.close(),
+  });
+  connection.attach(new ClientCarrier(call, connection));
+  return connection;
+}
+
+function channelCredentials(tls: ClientTls | undefined): ChannelCredentials {
+  if (tls === undefined) return credentials.createInsecure();
+  const { ca, rejectUnauthorized } = tlsConnectOptions(tls);
+  const authorities = ca === undefined ? null : Buffer.from(ca);
+  return credentials.createSsl(authorities, null, null, { rejectUnauthorized });
+}
+
+function failureOf({ code, details }: StatusObject, options: ConnectGrpcOptions): CodedError {
+  const { host, port } = options;
+  if (code === status.UNAVAILABLE && CERTIFICATE_REFUSED.test(details)) {
+    const text = `The certificate of ${host}:${port} was refused (${details}): name its authority, or the host it is for.`;
+    return new CodedError(ErrorCode.InvalidTlsCertificate, text, { details: { host, port } });
+  }
+  return cannotConnect(options, `${status[code]}: ${details}`);
+}
+
+function authority({ host, port }: ConnectGrpcOptions): string {
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+function cannotConnect(options: ConnectGrpcOptions, reason: string): CodedError {
+  const { host, port } = options;
+  const text = `Cannot connect to ${host}:${port} over gRPC (${reason}).`;
+  return new CodedError(ErrorCode.CannotEstablishConnection, text, { details: { host, port } });
+}
+
+function aborted({ host, port, signal }: ConnectGrpcOptions): CodedError {
+  const text = `Connecting to ${host}:${port} was given up.`;
+  return new CodedError(ErrorCode.Aborted, text, { details: { host, port }, cause: signal?.reason });
+}

@@ -1,0 +1,165 @@
+import { Metadata, Server, ServerCredentials } from "@grpc/grpc-js";
+import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
+import type { BlockPool } from "@millrace/framing";
+import { type Connection, type Listener, type Log, TransportKind } from "@millrace/platform";
+import { SharedSpace } from "../../assembly/message-space.ts";
+import { CarriedConnection } from "../../carried/carried-connection.ts";
+import { type ServerTls, serverTlsOptions } from "../../tls/server-tls.ts";
+import { channelOptions, EXCHANGE } from "../exchange-definition.ts";
+import { callCredentials, loginMessage } from "./call-credentials.ts";
+import { type ExchangeCall, ServerCarrier } from "./server-carrier.ts";
+import { errorMetadata, statusOf } from "./status-of.ts";
+
+/** Calls that one HTTP/2 connection may have open; a client needs one. */
+const STREAMS_PER_SOCKET_MAX = 128;
+
+/** Where to listen, what to read into and whom to tell. */
+export interface ListenGrpcOptions {
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  readonly leases: BlockPool;
+  /** Longest message, header and body, in bytes; never more than the whole pool. */
+  readonly messageLengthMax: number;
+  /** Calls of `Exchange` that may be open; more are answered RESOURCE_EXHAUSTED. */
+  readonly connectionsMax: number;
+  /** Called once per call, before anything is read; set its callbacks here. */
+  readonly onConnection: (connection: Connection) => void;
+  readonly log: Log;
+  /** Serves TLS; without it HTTP/2 in clear. */
+  readonly tls?: ServerTls;
+  /** How long a peer may take to end its call after we ended ours; default 5 s. */
+  readonly closeGraceMs?: number;
+}
+
+/** A gRPC listener with its counts. */
+export interface GrpcListener extends Listener {
+  readonly connectionsOpen: number;
+  readonly connectionsRefused: number;
+}
+
+/**
+ * Listens for gRPC.
+ *
+ * @throws CodedError `CannotBindToSocket` with host, port and cause; `InvalidTlsCertificate`
+ */
+export async function listenGrpc(options: ListenGrpcOptions): Promise<GrpcListener> {
+  const acceptor = new GrpcAcceptor(options);
+  await acceptor.listen();
+  return acceptor;
+}
+
+class GrpcAcceptor implements GrpcListener {
+  readonly #options: ListenGrpcOptions;
+  readonly #server: Server;
+  readonly #space: SharedSpace;
+  readonly #messageLengthMax: number;
+  #port = 0;
+  #open = 0;
+  #refused = 0;
+
+  constructor(options: ListenGrpcOptions) {
+    this.#options = options;
+    const { leases } = options;
+    this.#space = new SharedSpace(leases);
+    this.#messageLengthMax = Math.min(options.messageLengthMax, leases.blocksTotal * leases.blockLength);
+    this.#server = new Server({
+      ...channelOptions(this.#messageLengthMax),
+      "grpc.max_concurrent_streams": STREAMS_PER_SOCKET_MAX,
+    });
+    this.#server.addService({ Exchange: EXCHANGE }, { Exchange: (call: ExchangeCall) => this.#accept(call) });
+  }
+
+  get connectionsOpen(): number {
+    return this.#open;
+  }
+
+  get connectionsRefused(): number {
+    return this.#refused;
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  get address(): string {
+    return authority(this.#options.host, this.#port);
+  }
+
+  listen(): Promise<void> {
+    const { host, port, tls } = this.#options;
+    const credentials = tls === undefined ? ServerCredentials.createInsecure() : encrypted(tls);
+    return new Promise((resolve, reject) => {
+      this.#server.bindAsync(authority(host, port), credentials, (error, bound) => {
+        if (error !== null) return reject(cannotBind(host, port, error));
+        this.#port = bound;
+        resolve();
+      });
+    });
+  }
+
+  close(): Promise<void> {
+    this.#server.tryShutdown(() => {});
+    if (this.#open === 0) this.#space.release();
+    return new Promise((resolve) => setImmediate(resolve));
+  }
+
+  #accept(call: ExchangeCall): void {
+    if (this.#open >= this.#options.connectionsMax) {
+      this.#refused++;
+      refuse(call, new CodedError(ErrorCode.TooManyConnections, "Too many connections are open."));
+      return;
+    }
+    let login: Uint8Array | undefined;
+    try {
+      const credentials = callCredentials(call.metadata);
+      login = credentials === undefined ? undefined : loginMessage(credentials);
+    } catch (error) {
+      if (!isCodedError(error)) throw error;
+      refuse(call, error);
+      return;
+    }
+    const connection = this.#connect(call);
+    call.sendMetadata(new Metadata());
+    if (login === undefined) return;
+    connection.received(login);
+    connection.readEnded();
+  }
+
+  #connect(call: ExchangeCall): CarriedConnection {
+    this.#open++;
+    const connection = new CarriedConnection({
+      transport: TransportKind.grpc,
+      remoteAddress: call.getPeer(),
+      space: this.#space,
+      messageLengthMax: this.#messageLengthMax,
+      closeGraceMs: this.#options.closeGraceMs,
+      onGone: () => {
+        this.#open--;
+        if (this.#open === 0) this.#space.release();
+      },
+    });
+    connection.attach(new ServerCarrier(call, connection));
+    this.#options.onConnection(connection);
+    return connection;
+  }
+}
+
+function refuse(call: ExchangeCall, error: CodedError): void {
+  call.on("error", () => {});
+  call.emit("error", { code: statusOf(error), details: error.message, metadata: errorMetadata(error) });
+}
+
+function encrypted(tls: ServerTls): ServerCredentials {
+  const { cert, key } = serverTlsOptions(tls);
+  return ServerCredentials.createSsl(null, [{ cert_chain: cert, private_key: key }]);
+}
+
+function authority(host: string, port: number): string {
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+function cannotBind(host: string, port: number, cause: Error): CodedError {
+  const text = `Cannot listen on ${host}:${port} (${cause.message}): is the port taken, the address ours?`;
+  return new CodedError(ErrorCode.CannotBindToSocket, text, { details: { host, port }, cause });
+}
