@@ -1,5 +1,5 @@
 // Bundles the server with every private workspace package into dist/bin, which is all that is published.
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -16,7 +16,7 @@ await build({
   target: "node20.19",
   format: "esm",
   conditions: ["millrace-source"],
-  external: ["hash-wasm", "pino", "smol-toml", "xxhash-wasm", "zod"],
+  external: Object.keys(JSON.parse(readFileSync(join(here, "package.json"), "utf8")).dependencies),
   sourcemap: "linked",
   sourcesContent: false,
   legalComments: "none",

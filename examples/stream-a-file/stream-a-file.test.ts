@@ -22,7 +22,7 @@ let address: string;
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), "millrace-example-"));
   const args = [serverScript(), "--data", folder, "--with-default-root-credentials"];
-  const env = { ...process.env, MILLRACE_TCP_ADDRESS: "127.0.0.1:0" };
+  const env = { ...process.env, MILLRACE_TCP_ADDRESS: "127.0.0.1:0", MILLRACE_HTTP_ADDRESS: "127.0.0.1:0" };
   server = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "inherit"] });
   address = await addressOf(server);
 });

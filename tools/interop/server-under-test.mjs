@@ -34,6 +34,8 @@ export class ServerUnderTest {
   #child;
   /** `host:port` once started; the same after a restart. */
   address = "127.0.0.1:0";
+  /** The same of the HTTP API. */
+  httpAddress = "127.0.0.1:0";
 
   /** Starts the server and waits until it says where it listens; otherwise throws the end of its log. */
   async start() {
@@ -44,14 +46,16 @@ export class ServerUnderTest {
       stdio: ["ignore", log, log],
       env: cleanEnvironment({
         MILLRACE_TCP_ADDRESS: this.address,
+        MILLRACE_HTTP_ADDRESS: this.httpAddress,
         MILLRACE_PATH: join(this.#folder, "data"),
       }),
     });
     closeSync(log);
     for (const end = Date.now() + startTimeoutMs; Date.now() < end; await sleep(20)) {
-      const line = /^\s*tcp\s+(127\.0\.0\.1:\d+)/m.exec(readFileSync(this.#logPath, "utf8"));
-      if (line !== null) {
-        this.address = line[1];
+      const banner = /^\s*tcp\s+(127\.0\.0\.1:\d+)\n\s*http\s+(127\.0\.0\.1:\d+)/m;
+      const lines = banner.exec(readFileSync(this.#logPath, "utf8"));
+      if (lines !== null) {
+        [, this.address, this.httpAddress] = lines;
         return;
       }
       if (this.#child.exitCode !== null) break;

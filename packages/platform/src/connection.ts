@@ -12,6 +12,11 @@ export interface Connection {
   /** Address of the peer as `host:port`, for logs and GetClients. */
   readonly remoteAddress: string;
   /**
+   * Id of the user the transport answers for, because a signed token proved who it is: a Register on this
+   * connection needs no credentials. Left out by every transport that carries a peer's own bytes.
+   */
+  readonly vouchedUser?: number;
+  /**
    * Called once per whole message (256-byte header and body), in order. Retain the lease to keep it past the
    * call.
    */

@@ -16,6 +16,7 @@ export async function startMillrace(env: NodeJS.ProcessEnv = {}): Promise<Target
   const folder = await mkdtemp(join(process.env["MILLRACE_BENCH_DIR"] ?? tmpdir(), "millrace-bench-"));
   const settings = {
     MILLRACE_TCP_ADDRESS: "127.0.0.1:0",
+    MILLRACE_HTTP_ENABLED: "false",
     MILLRACE_PATH: folder,
     MILLRACE_LOGGING_LEVEL: "warn",
     ...env,

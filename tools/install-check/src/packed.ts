@@ -52,7 +52,12 @@ export interface RunningServer {
 
 /** Starts an installed server command and waits for the address in its banner. */
 export function startServer(command: string, cwd: string): Promise<RunningServer> {
-  const env = { ...process.env, MILLRACE_TCP_ADDRESS: "127.0.0.1:0", MILLRACE_PATH: join(cwd, "data") };
+  const env = {
+    ...process.env,
+    MILLRACE_TCP_ADDRESS: "127.0.0.1:0",
+    MILLRACE_HTTP_ADDRESS: "127.0.0.1:0",
+    MILLRACE_PATH: join(cwd, "data"),
+  };
   const child = spawn(command, ["--with-default-root-credentials"], {
     cwd,
     env,

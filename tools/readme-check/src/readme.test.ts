@@ -23,7 +23,12 @@ function readdressed(code: string): string {
 
 before(async () => {
   const command = join(root, "apps", "server", "dist", "bin", "millrace-server.js");
-  const env = { ...process.env, MILLRACE_TCP_ADDRESS: "127.0.0.1:0", MILLRACE_PATH: join(folder, "data") };
+  const env = {
+    ...process.env,
+    MILLRACE_TCP_ADDRESS: "127.0.0.1:0",
+    MILLRACE_HTTP_ADDRESS: "127.0.0.1:0",
+    MILLRACE_PATH: join(folder, "data"),
+  };
   server = spawn(process.execPath, [command, "--with-default-root-credentials"], {
     env,
     stdio: ["ignore", "pipe", "inherit"],

@@ -1,4 +1,6 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
+import { checkHttp } from "./check-http.ts";
+import { invalid } from "./invalid-setting.ts";
 import { isWildcard, parseListenAddress } from "./listen-address.ts";
 import type { Config } from "./schema.ts";
 
@@ -18,6 +20,7 @@ export function checkConfig(config: Config): void {
   refuseUnbuilt(config);
   if (!config.tcp.enabled) throw invalid("tcp.enabled", "is false, so no client could reach the server");
   checkReachable(config);
+  if (config.http.enabled) checkHttp(config.http);
   const { shutdown_poll_interval: poll, shutdown_drain_timeout: drain } = config.sharding;
   if (poll > drain) throw invalid("sharding.shutdown_poll_interval", "is above shutdown_drain_timeout");
   if (drain > config.sharding.shutdown_join_timeout) {
@@ -35,7 +38,8 @@ export function checkConfig(config: Config): void {
 function refuseUnbuilt(config: Config): void {
   const switches: readonly (readonly [key: string, isOn: boolean])[] = [
     ["quic.enabled", config.quic.enabled],
-    ["http.enabled", config.http.enabled],
+    ["http.web_ui", config.http.enabled && config.http.web_ui],
+    ["http.tls.enabled", config.http.enabled && config.http.tls.enabled],
     ["websocket.enabled", config.websocket.enabled],
     ["tcp.tls.enabled", config.tcp.tls.enabled],
     ["telemetry.enabled", config.telemetry.enabled],
@@ -53,17 +57,19 @@ function refuseUnbuilt(config: Config): void {
 
 /** Clients reconnect to the address the roster names, so a wildcard needs one that can be reached. */
 function checkReachable(config: Config): void {
-  const { host } = parseListenAddress(config.tcp.address, "tcp.address");
+  const listeners = [
+    ["tcp.address", config.tcp.address],
+    ...(config.http.enabled ? [["http.address", config.http.address] as const] : []),
+  ] as const;
   const advertised = config.node.advertised_address;
-  if (advertised === undefined) {
-    if (isWildcard(host)) {
-      throw invalid("tcp.address", `binds every interface (${host}); set node.advertised_address too`);
+  for (const [key, address] of listeners) {
+    const { host } = parseListenAddress(address, key);
+    if (isWildcard(host) && advertised === undefined) {
+      throw invalid(key, `binds every interface (${host}); set node.advertised_address too`);
     }
-  } else if (isWildcard(advertised)) {
+  }
+  if (advertised === undefined) return;
+  if (isWildcard(advertised)) {
     throw invalid("node.advertised_address", "stands for every interface; name one that clients can reach");
   }
-}
-
-function invalid(key: string, what: string): CodedError {
-  return new CodedError(ErrorCode.InvalidConfiguration, `The setting ${key} ${what}.`, { details: { key } });
 }

@@ -17,12 +17,13 @@ const SECRET_KEYS = new Set([
  */
 export function effectiveConfig(
   config: Config,
-  bound: { readonly tcp: string; readonly dataPath: string },
+  bound: { readonly tcp: string; readonly http?: string | undefined; readonly dataPath: string },
 ): string {
   const copy = withoutSecrets({
     ...config,
     path: bound.dataPath,
     tcp: { ...config.tcp, address: bound.tcp },
+    http: { ...config.http, address: bound.http ?? config.http.address },
   });
   return `# Written at start. Durations are milliseconds, sizes are bytes. Secrets are left out.\n${stringify(copy)}\n`;
 }

@@ -4,6 +4,8 @@ import type { RootCredentials } from "../root-user/root-credentials.ts";
 export interface BannerFacts {
   readonly version: string;
   readonly tcpAddress: string;
+  /** Undefined when HTTP is off. */
+  readonly httpAddress?: string | undefined;
   /** Absolute. */
   readonly dataPath: string;
   /** The root user that this start has made, if it made one. */
@@ -15,6 +17,7 @@ export function banner(facts: BannerFacts): string {
   const lines = [
     `Millrace ${facts.version} is ready`,
     `  tcp  ${facts.tcpAddress}`,
+    ...(facts.httpAddress === undefined ? [] : [`  http ${facts.httpAddress}`]),
     `  data ${facts.dataPath}`,
     ...(facts.madeRootUser === undefined ? [] : rootUserLines(facts.madeRootUser)),
   ];

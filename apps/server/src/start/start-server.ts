@@ -3,6 +3,8 @@ import { createBroker } from "@millrace/broker";
 import { BlockPool, createChecksumKernel } from "@millrace/framing";
 import type { Log, Platform } from "@millrace/platform";
 import { createNodePlatform } from "@millrace/platform/node";
+import { createPrometheusMetrics } from "@millrace/platform/prometheus";
+import type { HttpListener } from "@millrace/transports/http/server";
 import { listenTcp } from "@millrace/transports/tcp/server";
 import { effectiveConfig } from "../config/effective-config.ts";
 import type { Environment } from "../config/environment.ts";
@@ -12,6 +14,7 @@ import { type RootCredentials, rootCredentials } from "../root-user/root-credent
 import { brokerConfig } from "./broker-config.ts";
 import { deleteData } from "./fresh-data.ts";
 import { singleNodeRoster } from "./roster.ts";
+import { startHttp } from "./start-http.ts";
 
 /** What a start is told. */
 export interface StartOptions {
@@ -27,6 +30,8 @@ export interface StartOptions {
 export interface RunningServer {
   /** The bound address as `host:port`. */
   readonly tcpAddress: string;
+  /** The same of the HTTP API; undefined when it is off. */
+  readonly httpAddress: string | undefined;
   /** Absolute. */
   readonly dataPath: string;
   /** The root user this start has made, if it made one. */
@@ -43,19 +48,24 @@ export interface RunningServer {
 export async function startServer(options: StartOptions): Promise<RunningServer> {
   const { config, log } = options;
   const dataPath = resolve(config.path);
-  const platform = createNodePlatform({ dataPath, log });
+  const metrics = createPrometheusMetrics();
+  const platform = createNodePlatform({ dataPath, log, metrics });
   if (options.fresh) await deleteData(platform.disk);
   const listenAt = parseListenAddress(config.tcp.address, "tcp.address");
   const kernel = createChecksumKernel({ memoryLength: config.memory_pool.size });
   const pool = new BlockPool(kernel.memory);
   let bound = listenAt;
+  let http: HttpListener | undefined;
   let madeRootUser: RootCredentials | undefined;
   const broker = await createBroker({
     platform,
     kernel,
     pool,
     config: brokerConfig(config),
-    roster: () => singleNodeRoster(bound, config.node.advertised_address),
+    roster: () => {
+      const { advertised_address: advertisedAddress } = config.node;
+      return singleNodeRoster(bound, { httpPort: http?.port ?? 0, advertisedAddress });
+    },
     rootUser: async () => {
       madeRootUser = firstRootUser(options, platform);
       const { username, password } = madeRootUser;
@@ -75,13 +85,21 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
     throw error;
   });
   bound = { host: listenAt.host, port: listener.port };
-  log.info("The listeners are open.", { tcp: listener.address });
-  await writeEffectiveConfig(platform, config, { tcp: listener.address, dataPath });
   const stop = async () => {
-    await listener.close();
+    http?.stopBeingReady();
+    await Promise.all([listener.close(), http?.close()]);
     await stopBroker();
   };
-  return { tcpAddress: listener.address, dataPath, madeRootUser, stop };
+  try {
+    http = await startHttp({ config, platform, metrics, broker, kernel, pool });
+    const addresses = { tcp: listener.address, http: http?.address };
+    log.info("The listeners are open.", addresses);
+    await writeEffectiveConfig(platform, config, { ...addresses, dataPath });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { tcpAddress: listener.address, httpAddress: http?.address, dataPath, madeRootUser, stop };
 }
 
 function firstRootUser(options: StartOptions, platform: Platform): RootCredentials {
@@ -95,7 +113,7 @@ function firstRootUser(options: StartOptions, platform: Platform): RootCredentia
 async function writeEffectiveConfig(
   platform: Platform,
   config: Config,
-  bound: { readonly tcp: string; readonly dataPath: string },
+  bound: { readonly tcp: string; readonly http: string | undefined; readonly dataPath: string },
 ): Promise<void> {
   await platform.disk.makeDirectory(config.runtime.path);
   const text = new TextEncoder().encode(effectiveConfig(config, bound));

@@ -53,6 +53,8 @@ export class ClientConnection {
   readonly number: number;
   readonly transport: number;
   readonly remoteAddress: string;
+  /** User who needs no credentials to log in, see `Connection.vouchedUser`. */
+  readonly vouchedUser: number | undefined;
   #session: Session | undefined = undefined;
   /** Monotonic milliseconds of the last request. */
   lastHeardMs: number;
@@ -74,6 +76,7 @@ export class ClientConnection {
     this.#host = options.host;
     this.transport = options.connection.transport;
     this.remoteAddress = options.connection.remoteAddress;
+    this.vouchedUser = options.connection.vouchedUser;
     this.lastHeardMs = options.host.clock.monotonicMs();
     options.connection.limitMessages?.(options.host.limits.strangerMessageLengthMax);
     this.#replies = new ReplyQueue({

@@ -29,7 +29,12 @@ export class RealServer {
   async start(): Promise<void> {
     const args = [SERVER, "--data", this.#folder, "--with-default-root-credentials"];
     const child = spawn(process.execPath, args, {
-      env: { ...process.env, ...this.#settings, MILLRACE_TCP_ADDRESS: this.address },
+      env: {
+        ...process.env,
+        MILLRACE_HTTP_ENABLED: "false",
+        ...this.#settings,
+        MILLRACE_TCP_ADDRESS: this.address,
+      },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#child = child;

@@ -105,6 +105,7 @@ export class ServerProcess {
         ...ownEnvironment(),
         ...settings,
         MILLRACE_TCP_ADDRESS: this.address,
+        MILLRACE_HTTP_ENABLED: "false",
         MILLRACE_PATH: join(folder, "data"),
       },
     });
