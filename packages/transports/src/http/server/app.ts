@@ -123,7 +123,13 @@ function addBodyParser(app: FastifyInstance): void {
     try {
       done(null, parseJson(text as string));
     } catch (error) {
-      done(badInput("body", `The body is no JSON: ${(error as Error).message}`));
+      const position = /position \d+/.exec((error as Error).message)?.[0];
+      done(
+        badInput(
+          "body",
+          position === undefined ? "The body is no JSON." : `The body is no JSON at ${position}.`,
+        ),
+      );
     }
   });
 }

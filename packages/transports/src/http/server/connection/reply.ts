@@ -23,7 +23,7 @@ const NO_BYTES = new Uint8Array(0);
 
 /**
  * Takes the replies of one vectored write apart. A reply is its 256-byte header as one part and its body as
- * the parts after it.
+ * the parts after it, some of which may be empty.
  */
 export function* repliesIn(parts: readonly Uint8Array[]): Generator<Outcome> {
   for (let index = 0; index < parts.length; ) {
@@ -37,6 +37,7 @@ export function* repliesIn(parts: readonly Uint8Array[]): Generator<Outcome> {
       body.push(part);
       length += part.length;
     }
+    while (parts[index]?.length === 0) index++;
     yield commandAt(view, 0) === WireCommand.eviction
       ? evicted(header)
       : outcomeOf(header, joined(body, bodyLength));
