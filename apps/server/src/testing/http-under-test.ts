@@ -14,7 +14,7 @@ import { singleNodeRoster } from "../start/roster.ts";
 import { startHttp } from "../start/start-http.ts";
 
 const MIB = 1024 * 1024;
-/** A kernel's memory takes much address space, so all servers of a test process share one, one after another. */
+/** A kernel's memory takes much address space, so the servers of a test process share one, in turn. */
 let kernel: ChecksumKernel | undefined;
 
 /** An answer, with its body as text and, where it is JSON without wide numbers, parsed. */

@@ -18,7 +18,7 @@ import { addPublicRoutes, peerOf } from "./routes/public-routes.ts";
 import { isRawAnswer, type Route } from "./routes/route.ts";
 import { logoutRoute, metricsRoute } from "./routes/session-routes.ts";
 import { streamRoutes } from "./routes/stream-routes.ts";
-import { systemRoutes } from "./routes/system-routes.ts";
+import { snapshotRoute, systemRoutes } from "./routes/system-routes.ts";
 import { tokenRoutes } from "./routes/token-routes.ts";
 import { topicRoutes } from "./routes/topic-routes.ts";
 import { userRoutes } from "./routes/user-routes.ts";
@@ -77,7 +77,8 @@ export function allRoutes(
   return [
     logoutRoute,
     ...(options.metricsPage === undefined ? [] : [metricsRoute(options.metricsPage)]),
-    ...systemRoutes(() => options.clock.wallMicros()),
+    ...systemRoutes,
+    snapshotRoute(() => options.clock.wallMicros()),
     ...messageRoutes(options),
     ...offsetRoutes,
     ...userRoutes,

@@ -12,7 +12,7 @@
  * await http.close();
  * ```
  *
- * fastify, @fastify/cors, @fastify/swagger, jose and lossless-json are optional peers: only servers need them.
+ * fastify, @fastify/cors, @fastify/swagger, jose and lossless-json are optional peers that only servers need.
  *
  * @packageDocumentation
  */

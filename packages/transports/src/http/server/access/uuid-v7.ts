@@ -2,7 +2,7 @@
 const TIME_DIGITS = 12;
 
 /**
- * A UUID of version 7: milliseconds since the epoch, then chance, so that later ones sort behind earlier ones.
+ * A UUID of version 7: milliseconds since the epoch, then chance, so that later ones sort behind others.
  *
  * @param random  10 bytes
  */

@@ -1,5 +1,5 @@
 import type { Route, Schema } from "../routes/route.ts";
-import { error } from "./schemas.table.ts";
+import { schema } from "./schemas.table.ts";
 
 /** Names of the parameters in a path. */
 function parametersOf(url: string): string[] {
@@ -20,7 +20,7 @@ export function describeRoute(
     ...(body === undefined ? {} : { body }),
     response: {
       [status]: answerOf(summary, answer, answerType),
-      "4xx": { description: "Refused", ...error },
+      "4xx": { description: "Refused", ...schema.error },
     },
   };
 }

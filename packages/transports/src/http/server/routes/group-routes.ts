@@ -13,7 +13,7 @@ import {
 import { notFound } from "../errors/http-error.ts";
 import { Fields } from "../json/fields.ts";
 import { groupDetailsJson, groupJson } from "../objects/group-json.ts";
-import * as schema from "../openapi/schemas.table.ts";
+import { schema } from "../openapi/schemas.table.ts";
 import type { Route } from "./route.ts";
 import { groupOf, topicOf } from "./targets.ts";
 

@@ -9,7 +9,7 @@ import {
 } from "@millrace/protocol";
 import type { Fields } from "../json/fields.ts";
 import { pollText, readSend } from "../objects/message-json.ts";
-import * as schema from "../openapi/schemas.table.ts";
+import { schema } from "../openapi/schemas.table.ts";
 import { type Route, type RouteCall, rawAnswer } from "./route.ts";
 import { consumerOf, topicOf } from "./targets.ts";
 

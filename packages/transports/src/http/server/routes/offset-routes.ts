@@ -7,7 +7,7 @@ import {
 } from "@millrace/protocol";
 import { notFound } from "../errors/http-error.ts";
 import { Fields } from "../json/fields.ts";
-import * as schema from "../openapi/schemas.table.ts";
+import { schema } from "../openapi/schemas.table.ts";
 import type { Route } from "./route.ts";
 import { consumerOf, identifierOf, topicOf } from "./targets.ts";
 

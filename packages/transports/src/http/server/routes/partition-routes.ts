@@ -1,6 +1,6 @@
 import { encodeCreatePartitions, encodeDeletePartitions, encodeDeleteSegments } from "@millrace/protocol";
 import { Fields } from "../json/fields.ts";
-import * as schema from "../openapi/schemas.table.ts";
+import { schema } from "../openapi/schemas.table.ts";
 import type { Route } from "./route.ts";
 import { numberOf, topicOf } from "./targets.ts";
 

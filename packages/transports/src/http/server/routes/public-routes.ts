@@ -3,7 +3,7 @@ import { unauthenticated } from "../access/access-tokens.ts";
 import { Fields } from "../json/fields.ts";
 import { writeJson } from "../json/write-json.ts";
 import { describeRoute } from "../openapi/describe-route.ts";
-import * as schema from "../openapi/schemas.table.ts";
+import { schema } from "../openapi/schemas.table.ts";
 import type { Identity, SessionTable } from "../sessions/session-table.ts";
 import type { Schema } from "./route.ts";
 

@@ -2,7 +2,7 @@ import type { Fields } from "../json/fields.ts";
 import type { JsonValue } from "../json/write-json.ts";
 import type { HttpSession } from "../sessions/http-session.ts";
 
-/** A JSON schema, for the document that describes the API; requests are checked by the readers of `Fields`. */
+/** A JSON schema for the document that describes the API; requests are checked by the readers of `Fields`. */
 export type Schema = Readonly<Record<string, unknown>>;
 
 /** What a handler is given. */

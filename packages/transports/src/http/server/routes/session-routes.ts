@@ -1,5 +1,5 @@
 import type { MetricsPage } from "../http-options.ts";
-import * as schema from "../openapi/schemas.table.ts";
+import { schema } from "../openapi/schemas.table.ts";
 import { type Route, rawAnswer } from "./route.ts";
 
 /** Logout: ends the server-side session; the token itself stays good until it expires. */

@@ -14,7 +14,7 @@ import {
 import { notFound } from "../errors/http-error.ts";
 import { Fields } from "../json/fields.ts";
 import { streamDetailsJson, streamJson } from "../objects/stream-json.ts";
-import * as schema from "../openapi/schemas.table.ts";
+import { schema } from "../openapi/schemas.table.ts";
 import { optionsOf } from "./options-of.ts";
 import type { Route } from "./route.ts";
 import { streamOf } from "./targets.ts";

@@ -22,7 +22,7 @@ import {
   optionSpecJson,
   statsJson,
 } from "../objects/system-json.ts";
-import * as schema from "../openapi/schemas.table.ts";
+import { schema } from "../openapi/schemas.table.ts";
 import { type Route, rawAnswer } from "./route.ts";
 import { snapshotName } from "./snapshot-name.ts";
 import { numberOf } from "./targets.ts";
@@ -48,91 +48,91 @@ const SNAPSHOT_TYPES: Readonly<Record<string, SnapshotType>> = {
   All: "all",
 };
 
+/** The server itself, its clients and its catalogs of options. */
+export const systemRoutes: readonly Route[] = [
+  {
+    method: "GET",
+    url: "/stats",
+    tag,
+    summary: "What the server does and holds",
+    status: 200,
+    answer: schema.stats,
+    async handle({ session }) {
+      return statsJson(decodeBody(decodeGetStatsReply, await session.ask("GetStats")));
+    },
+  },
+  {
+    method: "GET",
+    url: "/cluster/metadata",
+    tag,
+    summary: "The nodes clients may connect to",
+    status: 200,
+    answer: schema.cluster,
+    async handle({ session }) {
+      return clusterJson(decodeBody(decodeGetClusterMetadataReply, await session.ask("GetClusterMetadata")));
+    },
+  },
+  {
+    method: "GET",
+    url: "/options/:scope",
+    tag,
+    summary: "The options of `topic`, `stream` or `user`",
+    status: 200,
+    answer: schema.listOf(schema.optionSpec),
+    async handle({ session, path }) {
+      const request = encodeDescribeOptions({ scope: scopeOf(path["scope"]) });
+      const reply = await session.ask("DescribeOptions", request);
+      return decodeBody(decodeDescribeOptionsReply, reply).map(optionSpecJson);
+    },
+  },
+  {
+    method: "GET",
+    url: "/clients",
+    tag,
+    summary: "All connections",
+    status: 200,
+    answer: schema.listOf(schema.client),
+    async handle({ session }) {
+      return decodeBody(decodeGetClientsReply, await session.ask("GetClients")).map(clientJson);
+    },
+  },
+  {
+    method: "GET",
+    url: "/clients/:client_id",
+    tag,
+    summary: "One connection with its consumer groups",
+    status: 200,
+    answer: schema.clientDetails,
+    async handle(call) {
+      const clientId = numberOf(call, "client_id");
+      const reply = await call.session.ask("GetClient", encodeGetClient({ clientId }));
+      const client = decodeBody(decodeGetClientReply, reply);
+      if (client === undefined) throw notFound();
+      return clientDetailsJson(client);
+    },
+  },
+];
+
 /**
- * The server itself, its clients and its catalogs of options.
+ * The snapshot for diagnostics.
  *
- * @param wallMicros  the time a snapshot's file is named after
+ * @param wallMicros  the time its file is named after
  */
-export function systemRoutes(wallMicros: () => number): readonly Route[] {
-  return [
-    {
-      method: "GET",
-      url: "/stats",
-      tag,
-      summary: "What the server does and holds",
-      status: 200,
-      answer: schema.stats,
-      async handle({ session }) {
-        return statsJson(decodeBody(decodeGetStatsReply, await session.ask("GetStats")));
-      },
+export function snapshotRoute(wallMicros: () => number): Route {
+  return {
+    method: "POST",
+    url: "/snapshot",
+    tag,
+    summary: "A ZIP file with facts for diagnostics",
+    status: 200,
+    body: schema.snapshot,
+    answerType: ZIP,
+    async handle({ session, body, header }) {
+      const zip = await session.ask("GetSnapshot", encodeGetSnapshot(readSnapshot(Fields.ofBody(body))));
+      header("content-disposition", `attachment; filename="${snapshotName(wallMicros())}"`);
+      return rawAnswer(ZIP, zip);
     },
-    {
-      method: "POST",
-      url: "/snapshot",
-      tag,
-      summary: "A ZIP file with facts for diagnostics",
-      status: 200,
-      body: schema.snapshot,
-      answerType: ZIP,
-      async handle({ session, body, header }) {
-        const zip = await session.ask("GetSnapshot", encodeGetSnapshot(readSnapshot(Fields.ofBody(body))));
-        header("content-disposition", `attachment; filename="${snapshotName(wallMicros())}"`);
-        return rawAnswer(ZIP, zip);
-      },
-    },
-    {
-      method: "GET",
-      url: "/cluster/metadata",
-      tag,
-      summary: "The nodes clients may connect to",
-      status: 200,
-      answer: schema.cluster,
-      async handle({ session }) {
-        return clusterJson(
-          decodeBody(decodeGetClusterMetadataReply, await session.ask("GetClusterMetadata")),
-        );
-      },
-    },
-    {
-      method: "GET",
-      url: "/options/:scope",
-      tag,
-      summary: "The options of `topic`, `stream` or `user`",
-      status: 200,
-      answer: schema.listOf(schema.optionSpec),
-      async handle({ session, path }) {
-        const request = encodeDescribeOptions({ scope: scopeOf(path["scope"]) });
-        const reply = await session.ask("DescribeOptions", request);
-        return decodeBody(decodeDescribeOptionsReply, reply).map(optionSpecJson);
-      },
-    },
-    {
-      method: "GET",
-      url: "/clients",
-      tag,
-      summary: "All connections",
-      status: 200,
-      answer: schema.listOf(schema.client),
-      async handle({ session }) {
-        return decodeBody(decodeGetClientsReply, await session.ask("GetClients")).map(clientJson);
-      },
-    },
-    {
-      method: "GET",
-      url: "/clients/:client_id",
-      tag,
-      summary: "One connection with its consumer groups",
-      status: 200,
-      answer: schema.clientDetails,
-      async handle(call) {
-        const clientId = numberOf(call, "client_id");
-        const reply = await call.session.ask("GetClient", encodeGetClient({ clientId }));
-        const client = decodeBody(decodeGetClientReply, reply);
-        if (client === undefined) throw notFound();
-        return clientDetailsJson(client);
-      },
-    },
-  ];
+  };
 }
 
 function scopeOf(word: string | undefined): OptionScope {

@@ -8,7 +8,7 @@ import {
 } from "@millrace/protocol";
 import { Fields } from "../json/fields.ts";
 import { tokenJson } from "../objects/user-json.ts";
-import * as schema from "../openapi/schemas.table.ts";
+import { schema } from "../openapi/schemas.table.ts";
 import type { Route } from "./route.ts";
 
 const tag = "personal access tokens";

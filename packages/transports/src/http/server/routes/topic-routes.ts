@@ -15,7 +15,7 @@ import {
 import { notFound } from "../errors/http-error.ts";
 import { Fields } from "../json/fields.ts";
 import { topicDetailsJson, topicJson } from "../objects/topic-json.ts";
-import * as schema from "../openapi/schemas.table.ts";
+import { schema } from "../openapi/schemas.table.ts";
 import { topicOptionsOf } from "./options-of.ts";
 import type { Route } from "./route.ts";
 import { streamOf, topicOf } from "./targets.ts";

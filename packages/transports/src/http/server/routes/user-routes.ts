@@ -18,7 +18,7 @@ import { notFound } from "../errors/http-error.ts";
 import { Fields } from "../json/fields.ts";
 import { readPermissions } from "../objects/permissions-json.ts";
 import { userDetailsJson, userJson } from "../objects/user-json.ts";
-import * as schema from "../openapi/schemas.table.ts";
+import { schema } from "../openapi/schemas.table.ts";
 import { optionsOf } from "./options-of.ts";
 import type { Route, RouteCall } from "./route.ts";
 import { identifierOf } from "./targets.ts";

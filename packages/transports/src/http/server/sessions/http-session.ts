@@ -171,7 +171,7 @@ export class HttpSession {
     }
   }
 
-  /** One request and its outcome; with a time-out code it is not waited for longer than a partition may take. */
+  /** One request and its outcome; with a time-out code it is waited for as long as a partition may take. */
   #exchange(write: () => Lease | undefined, timeoutCode?: string): Promise<Outcome> {
     return new Promise((resolve, reject) => {
       const timer =
