@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { pinClient } from "./child-process.ts";
 import { type Figure, WARM_UP_ROUNDS } from "./figure.ts";
 import { GOALS, isReached, MEMORY_MAX_MIB } from "./goals.ts";
+import { benchHttp } from "./http.ts";
 import { benchKernel, type KernelReport } from "./kernel.ts";
 import { benchMany } from "./many.ts";
 import { benchMemory, type MemoryReport } from "./memory.ts";
@@ -12,7 +13,7 @@ import { benchPolls } from "./poll.ts";
 import { printFigure, printKernel, printMemory, printOpsCosts } from "./print-report.ts";
 import { benchProduce, benchSingle } from "./produce.ts";
 
-const SCENARIOS = ["kernel", "produce", "single", "many", "poll", "memory", "ops"] as const;
+const SCENARIOS = ["kernel", "produce", "single", "many", "poll", "http", "memory", "ops"] as const;
 type Scenario = (typeof SCENARIOS)[number];
 
 const USAGE = `Usage: npm run bench -- [${SCENARIOS.join("|")} ...] [options]
@@ -55,6 +56,7 @@ const RUNS: Record<Scenario, (report: Report) => Promise<void> | void> = {
   single: async (report) => addFigures(report, [await benchSingle(report.rounds)]),
   many: async (report) => addFigures(report, [await benchMany(report.rounds)]),
   poll: async (report) => addFigures(report, await benchPolls(report.rounds)),
+  http: async (report) => addFigures(report, [await benchHttp(report.rounds)]),
   memory: async (report) => {
     report.memory = await benchMemory();
     printMemory(report.memory);

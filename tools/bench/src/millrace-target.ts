@@ -11,8 +11,14 @@ const SERVER =
   process.env["MILLRACE_BENCH_SERVER"] ??
   fileURLToPath(new URL("../../../apps/server/dist/bin/millrace-server.js", import.meta.url));
 
+/** A Millrace server under measurement. */
+export interface MillraceTarget extends Target {
+  /** Port of the HTTP API, 0 when it is off. */
+  readonly httpPort: number;
+}
+
 /** Starts the built server on a fresh data directory; `stop` removes it. */
-export async function startMillrace(env: NodeJS.ProcessEnv = {}): Promise<Target> {
+export async function startMillrace(env: NodeJS.ProcessEnv = {}): Promise<MillraceTarget> {
   const folder = await mkdtemp(join(process.env["MILLRACE_BENCH_DIR"] ?? tmpdir(), "millrace-bench-"));
   const settings = {
     MILLRACE_TCP_ADDRESS: "127.0.0.1:0",
@@ -22,12 +28,12 @@ export async function startMillrace(env: NodeJS.ProcessEnv = {}): Promise<Target
     ...env,
   };
   const child = spawnServerNode([SERVER, "--with-default-root-credentials"], settings);
-  const match = await outputOf(child, /tcp\s+127\.0\.0\.1:(\d+)/);
+  const match = await outputOf(child, /tcp\s+127\.0\.0\.1:(\d+)\n(?: {2}http 127\.0\.0\.1:(\d+)\n)? {2}data/);
   const stop = async () => {
     await stopChild(child);
     await rm(folder, { recursive: true, force: true });
   };
-  return { pid: child.pid ?? 0, port: Number(match[1]), stop };
+  return { pid: child.pid ?? 0, port: Number(match[1]), httpPort: Number(match[2] ?? 0), stop };
 }
 
 /** A logged-in benchmark client of a Millrace server. */
