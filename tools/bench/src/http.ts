@@ -5,8 +5,9 @@ import { HttpLoadConnection, postRequest } from "./http-load.ts";
 import { startMillrace } from "./millrace-target.ts";
 
 const PAYLOAD_LENGTH = 256;
-const CONNECTIONS = 8;
-const REQUESTS = 1500;
+/** As HTTP clients keep one request in flight each, it takes some to have requests in flight. */
+const CONNECTIONS = 32;
+const REQUESTS = 500;
 const PATH = "/streams/bench/topics/t/messages";
 const TOPIC = {
   name: "t",
@@ -16,7 +17,7 @@ const TOPIC = {
   max_topic_size: 0,
 };
 
-/** Produce of single messages over HTTP, eight clients, against a bare Fastify route for the same body. */
+/** Produce of single messages over HTTP against a bare Fastify route for the same body. */
 export async function benchHttp(rounds: number): Promise<Figure> {
   const target = await startMillrace({ MILLRACE_HTTP_ENABLED: "true", MILLRACE_HTTP_ADDRESS: "127.0.0.1:0" });
   const limit = await startScript("http-limit-server.ts", {});
@@ -34,7 +35,12 @@ export async function benchHttp(rounds: number): Promise<Figure> {
       await Promise.all(connections.map((connection) => connection.pump(REQUESTS, request)));
     });
   const figure = await compare(
-    { name: "HTTP produce 1 x 256 B, 8 clients", limitName: "bare Fastify route", goal: GOALS.http, rounds },
+    {
+      name: `HTTP produce 1 x 256 B, ${CONNECTIONS} clients`,
+      limitName: "bare Fastify route",
+      goal: GOALS.http,
+      rounds,
+    },
     () => run(limit.pid, theirs),
     () => run(target.pid, ours),
   );

@@ -159,10 +159,12 @@ function addAccess(app: FastifyInstance, options: ListenHttpOptions, sessions: S
   });
 }
 
+const SCHEME = "Bearer ";
+
 function bearerOf(authorization: string | undefined): string | HttpError {
   if (authorization === undefined) return errorOfCode(ErrorCode.AccessTokenMissing);
-  const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
-  return token ?? unauthenticated();
+  if (authorization.startsWith(SCHEME)) return authorization.slice(SCHEME.length);
+  return /^bearer +(\S+)$/i.exec(authorization)?.[1] ?? unauthenticated();
 }
 
 function sessionOf(request: FastifyRequest): HttpSession {
@@ -193,11 +195,16 @@ async function addCors(app: FastifyInstance, options: CorsOptions): Promise<void
       done();
     });
   }
-  await app.register(cors, {
+  const answers = {
     origin: options.origins.includes("*") ? "*" : [...options.origins],
     methods: [...options.methods],
     allowedHeaders: [...options.allowedHeaders],
     exposedHeaders: [...options.exposedHeaders],
     credentials: options.credentials,
+  };
+  // Only browsers name an origin; others are spared the headers.
+  await app.register(cors, {
+    delegator: (request, done) =>
+      done(null, request.headers.origin === undefined ? { origin: false } : answers),
   });
 }

@@ -2,9 +2,10 @@ import { CodedError, ErrorCode } from "@millrace/errors";
 import {
   commandAt,
   decodeEvictionHeader,
-  decodeReplyHeader,
   HEADER_LENGTH,
   messageLengthAt,
+  replyOperationAt,
+  statusAt,
   WireCommand,
 } from "@millrace/framing";
 import { decodeBody, decodeResultSection, errorCodeOfEviction, hasResultSection } from "@millrace/protocol";
@@ -40,7 +41,7 @@ export function* repliesIn(parts: readonly Uint8Array[]): Generator<Outcome> {
     while (parts[index]?.length === 0) index++;
     yield commandAt(view, 0) === WireCommand.eviction
       ? evicted(header)
-      : outcomeOf(header, joined(body, bodyLength));
+      : outcomeOf(view, joined(body, bodyLength));
   }
 }
 
@@ -49,10 +50,10 @@ function evicted(header: Uint8Array): Outcome {
   return { code: errorCodeOfEviction(eviction.reason, eviction), payload: NO_BYTES, isLast: true };
 }
 
-function outcomeOf(header: Uint8Array, body: Uint8Array): Outcome {
-  const { status, operation } = decodeReplyHeader(header);
+function outcomeOf(view: DataView, body: Uint8Array): Outcome {
+  const status = statusAt(view, 0);
   if (status !== 0) return { code: status, payload: NO_BYTES, isLast: false };
-  if (!hasResultSection(operation)) return { code: 0, payload: body, isLast: false };
+  if (!hasResultSection(replyOperationAt(view, 0))) return { code: 0, payload: body, isLast: false };
   return { ...decodeBody(decodeResultSection, body), isLast: false };
 }
 

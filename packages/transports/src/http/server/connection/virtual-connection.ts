@@ -1,6 +1,7 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
 import type { Lease } from "@millrace/framing";
 import { type Connection, TransportKind } from "@millrace/platform";
+import type { DeliveryTurn } from "./delivery-turn.ts";
 import { type Outcome, repliesIn } from "./reply.ts";
 
 /** One request of a virtual connection. */
@@ -27,13 +28,20 @@ export class VirtualConnection implements Connection {
   onClose: (error?: CodedError) => void = () => {};
   /** Called once, before `onClose`. */
   onEnded: () => void = () => {};
+  readonly #turn: DeliveryTurn;
+  readonly #deliverLater = () => this.#deliverAll();
   readonly #unanswered: PendingRequest[] = [];
   readonly #waiting: PendingRequest[] = [];
   #pauses = 0;
   #isEnded = false;
 
   /** @param options.vouchedUser  user whose Register needs no credentials, see `Connection.vouchedUser` */
-  constructor(options: { readonly remoteAddress: string; readonly vouchedUser?: number | undefined }) {
+  constructor(options: {
+    readonly remoteAddress: string;
+    readonly vouchedUser?: number | undefined;
+    readonly turn: DeliveryTurn;
+  }) {
+    this.#turn = options.turn;
     this.remoteAddress = options.remoteAddress;
     if (options.vouchedUser !== undefined) this.vouchedUser = options.vouchedUser;
   }
@@ -47,13 +55,15 @@ export class VirtualConnection implements Connection {
     return this.#unanswered.length + this.#waiting.length;
   }
 
-  /** Hands one request to the broker, now or when it takes requests again. */
+  /** Hands one request to the broker, with the others of this turn or when it takes requests again. */
   request(request: PendingRequest): void {
     if (this.#isEnded) {
       request.messageLease.release();
       request.done(gone());
-    } else if (this.#pauses > 0 || this.#waiting.length > 0) this.#waiting.push(request);
-    else this.#deliver(request);
+      return;
+    }
+    this.#waiting.push(request);
+    if (this.#waiting.length === 1) this.#turn.add(this.#deliverLater);
   }
 
   send(parts: readonly Uint8Array[], onWritten?: (error?: CodedError) => void): boolean {
@@ -73,11 +83,7 @@ export class VirtualConnection implements Connection {
   resume(): void {
     if (this.#pauses === 0) return;
     this.#pauses--;
-    while (this.#pauses === 0 && !this.#isEnded) {
-      const next = this.#waiting.shift();
-      if (next === undefined) return;
-      this.#deliver(next);
-    }
+    this.#deliverAll();
   }
 
   close(error?: CodedError): void {
@@ -89,11 +95,15 @@ export class VirtualConnection implements Connection {
     queueMicrotask(() => this.onClose(error));
   }
 
-  #deliver(request: PendingRequest): void {
-    this.#unanswered.push(request);
-    this.onMessage(request.messageLease);
-    request.messageLease.release();
-    this.onReadEnd();
+  #deliverAll(): void {
+    while (this.#pauses === 0 && !this.#isEnded) {
+      const request = this.#waiting.shift();
+      if (request === undefined) return;
+      this.#unanswered.push(request);
+      this.onMessage(request.messageLease);
+      request.messageLease.release();
+      if (this.#waiting.length === 0) this.onReadEnd();
+    }
   }
 }
 

@@ -9,17 +9,14 @@ import {
   type Lease,
   type OutgoingMessage,
   type RequestHeaderFields,
+  renewRequestHeader,
   writeBatch,
 } from "@millrace/framing";
-import type { Random } from "@millrace/platform";
 import type { MessageSpace } from "../../../assembly/message-space.ts";
+import type { RandomIds } from "./random-ids.ts";
 
-/** Where a frame keeps its id, and how long that is. */
+/** Where a frame keeps its id. */
 const ID_POSITION = 8;
-const ID_LENGTH = 16;
-/** Version and variant bits of a random UUID; stored little-endian, so byte 6 is at 9 and byte 8 at 7. */
-const VERSION_AT = 9;
-const VARIANT_AT = 7;
 
 /** Request header without its length, which follows from the body. */
 export type MessageHeader = Omit<RequestHeaderFields, "length">;
@@ -38,12 +35,14 @@ export function writeMessage(header: MessageHeader, body: Uint8Array): Lease {
 export interface BatchRoom {
   readonly kernel: ChecksumKernel;
   readonly space: MessageSpace;
-  readonly random: Random;
+  readonly ids: RandomIds;
 }
 
 /** A batch on its way into a message. */
 export interface BatchToWrite {
-  readonly header: MessageHeader;
+  /** The 256 bytes of a request header of the session; length and number are set in the message. */
+  readonly header: Uint8Array;
+  readonly request: number;
   /** What stands before the batch in the body. */
   readonly metadata: Uint8Array;
   readonly messages: readonly OutgoingMessage[];
@@ -56,16 +55,18 @@ export interface BatchToWrite {
  * it again. Messages without id get a random UUID v4. Undefined when there is no room now.
  */
 export function writeBatchMessage(room: BatchRoom, batch: BatchToWrite): Lease | undefined {
-  const { kernel, space, random } = room;
+  const { kernel, space, ids } = room;
   const batchStart = HEADER_LENGTH + batch.metadata.length;
   const length = batchStart + batchLengthOf(batch.messages);
   const lease = space.take(length);
   if (lease === undefined) return undefined;
-  encodeRequestHeader(lease.bytes, { ...batch.header, length });
-  lease.bytes.set(batch.metadata, HEADER_LENGTH);
+  const { bytes, view } = kernel.memory;
+  bytes.set(batch.header, lease.position);
+  renewRequestHeader(view, lease.position, { length, request: batch.request });
+  bytes.set(batch.metadata, lease.position + HEADER_LENGTH);
   const position = lease.position + batchStart;
-  const batchLength = writeBatch(kernel.memory.bytes, position, batch.messages, batch.originTimestamp);
-  fillIds(kernel.memory.bytes, position, batch.messages, random);
+  const batchLength = writeBatch(bytes, position, batch.messages, batch.originTimestamp);
+  fillIds(bytes, position, batch.messages, ids);
   kernel.sealBatch(position, batchLength);
   return lease;
 }
@@ -74,16 +75,11 @@ function fillIds(
   memory: Uint8Array,
   position: number,
   messages: readonly OutgoingMessage[],
-  random: Random,
+  ids: RandomIds,
 ): void {
   let framePosition = position + BATCH_HEADER_LENGTH;
   for (const { id, payload, userHeaders } of messages) {
-    if (!id) {
-      const bytes = random.bytes(ID_LENGTH);
-      bytes[VERSION_AT] = ((bytes[VERSION_AT] ?? 0) & 0x0f) | 0x40;
-      bytes[VARIANT_AT] = ((bytes[VARIANT_AT] ?? 0) & 0x3f) | 0x80;
-      memory.set(bytes, framePosition + ID_POSITION);
-    }
+    if (!id) ids.write(memory, framePosition + ID_POSITION);
     framePosition += FRAME_HEADER_LENGTH + payload.length + (userHeaders?.length ?? 0);
   }
 }

@@ -8,12 +8,12 @@ const DIGITS = /^[0-9]{1,39}$/;
 /** The members of one JSON object or of a query, read one by one; every error names the member. */
 export class Fields {
   readonly #values: { readonly [name: string]: unknown };
-  readonly #path: string;
+  readonly #path: string | (() => string);
   readonly #refuse: (field: string, reason: string) => HttpError;
 
   private constructor(
     values: { readonly [name: string]: unknown },
-    path: string,
+    path: string | (() => string),
     refuse: (field: string, reason: string) => HttpError,
   ) {
     this.#values = values;
@@ -26,10 +26,11 @@ export class Fields {
     return Fields.of(body, "");
   }
 
-  /** The members of an inner object; `path` says where it stands, such as `messages[3]`. */
-  static of(value: unknown, path: string): Fields {
+  /** The members of an inner object; `path` says where it stands, such as `messages[3]`, and is asked when needed. */
+  static of(value: unknown, path: string | (() => string)): Fields {
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      throw wrongShape(path === "" ? "body" : path, "A JSON object is needed here.");
+      const field = typeof path === "string" ? path : path();
+      throw wrongShape(field === "" ? "body" : field, "A JSON object is needed here.");
     }
     return new Fields(value as { readonly [name: string]: unknown }, path, wrongShape);
   }
@@ -51,7 +52,8 @@ export class Fields {
 
   /** Where a member stands, for errors. */
   pathOf(name: string): string {
-    return this.#path === "" ? name : `${this.#path}.${name}`;
+    const path = typeof this.#path === "string" ? this.#path : this.#path();
+    return path === "" ? name : `${path}.${name}`;
   }
 
   text(name: string): string {

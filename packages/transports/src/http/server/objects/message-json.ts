@@ -72,11 +72,12 @@ function readPartitioning(fields: Fields): Partitioning {
 }
 
 function readMessage(value: unknown, index: number): OutgoingMessage {
-  const fields = Fields.of(value, `messages[${index}]`);
+  const fields = Fields.of(value, () => `messages[${index}]`);
   const payload = fields.base64("payload");
-  const field = fields.pathOf("payload");
-  if (payload.length === 0) throw errorOfCode(ErrorCode.EmptyMessagePayload, { field });
-  if (payload.length > PAYLOAD_LENGTH_MAX) throw errorOfCode(ErrorCode.TooBigMessagePayload, { field });
+  if (payload.length === 0 || payload.length > PAYLOAD_LENGTH_MAX) {
+    const code = payload.length === 0 ? ErrorCode.EmptyMessagePayload : ErrorCode.TooBigMessagePayload;
+    throw errorOfCode(code, { field: fields.pathOf("payload") });
+  }
   const userHeaders = readUserHeaders(fields, "user_headers");
   const id = readId(fields);
   return userHeaders === undefined ? { id, payload } : { id, payload, userHeaders };

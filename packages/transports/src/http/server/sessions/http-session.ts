@@ -1,8 +1,10 @@
 import { type CodedError, ErrorCode, isCodedError } from "@millrace/errors";
-import type { Lease } from "@millrace/framing";
-import type { Clock } from "@millrace/platform";
+import { encodeRequestHeader, HEADER_LENGTH, type Lease } from "@millrace/framing";
+import type { Clock, Random } from "@millrace/platform";
 import { type CommandName, decodeBody, decodeLoginReply, Operation } from "@millrace/protocol";
 import { commandFields } from "../connection/command.ts";
+import type { Deadlines } from "../connection/deadlines.ts";
+import type { DeliveryTurn } from "../connection/delivery-turn.ts";
 import type { Outcome } from "../connection/reply.ts";
 import { VirtualConnection } from "../connection/virtual-connection.ts";
 import {
@@ -21,13 +23,16 @@ const REQUESTS_MAX = 256;
 /** How long a change of the catalog is tried again while it is answered with 57 or 58. */
 const CONTROL_PATIENCE_MS = 30_000;
 const CONTROL_RETRY_MS = 100;
-/** How long a write or read of a partition is waited for. */
-const PARTITION_PATIENCE_MS = 10_000;
+/** How long a write or read of a partition is waited for: the patience of `SessionParts.deadlines`. */
+export const PARTITION_PATIENCE_MS = 10_000;
 
 /** What a session is made with. */
 export interface SessionParts {
   readonly clock: Clock;
+  readonly random: Random;
   readonly room: BatchRoom;
+  readonly turn: DeliveryTurn;
+  readonly deadlines: Deadlines;
   readonly writeSlots: WriteSlots;
   readonly onConnection: (connection: VirtualConnection) => void;
 }
@@ -38,7 +43,9 @@ export class HttpSession {
   readonly #connection: VirtualConnection;
   readonly #client: bigint;
   #session = 0n;
-  #nextNumber = 1n;
+  #nextNumber = 1;
+  /** Header of every send, but for length and number. */
+  readonly #sendHeader = new Uint8Array(HEADER_LENGTH);
   #userId = -1;
   /** Writes of partitions somebody waits for. */
   writesInFlight = 0;
@@ -61,7 +68,7 @@ export class HttpSession {
     from: { readonly remoteAddress: string; readonly onEnded: (session: HttpSession) => void },
   ): Promise<HttpSession> {
     const vouchedUser = "user" in credentials ? credentials.user : undefined;
-    const connection = new VirtualConnection({ remoteAddress: from.remoteAddress, vouchedUser });
+    const connection = new VirtualConnection({ ...from, vouchedUser, turn: parts.turn });
     const session = new HttpSession(parts, connection, randomClient(parts));
     connection.onEnded = () => from.onEnded(session);
     parts.onConnection(connection);
@@ -106,16 +113,16 @@ export class HttpSession {
    * Sends a batch; resolves with the payload of the confirmation.
    * @throws HttpError as `ask`; 429 when too many writes are awaited
    */
-  send(batch: Omit<BatchToWrite, "header">): Promise<Uint8Array> {
-    const header = this.#header(Operation.SendMessages, 0);
-    return this.#write(() => writeBatchMessage(this.#parts.room, { ...batch, header }), "produce_timeout");
+  send(batch: Omit<BatchToWrite, "header" | "request">): Promise<Uint8Array> {
+    const numbered = { ...batch, header: this.#sendHeader, request: this.#nextNumber++ };
+    return this.#write(() => writeBatchMessage(this.#parts.room, numbered), "produce_timeout");
   }
 
   /** Sends a batch whose outcome nobody asks for. @throws HttpError when it cannot be handed over */
-  dispatch(batch: Omit<BatchToWrite, "header">): void {
-    const header = this.#header(Operation.SendMessages, 0);
+  dispatch(batch: Omit<BatchToWrite, "header" | "request">): void {
+    const numbered = { ...batch, header: this.#sendHeader, request: this.#nextNumber++ };
     this.#request(
-      () => writeBatchMessage(this.#parts.room, { ...batch, header }),
+      () => writeBatchMessage(this.#parts.room, numbered),
       () => {},
     );
   }
@@ -141,12 +148,15 @@ export class HttpSession {
     const reply = decodeBody(decodeLoginReply, payload);
     this.#session = BigInt(reply.session);
     this.#userId = reply.userId;
+    const operation = Operation.SendMessages;
+    const fields = { length: HEADER_LENGTH, client: this.#client, session: this.#session, operation };
+    encodeRequestHeader(this.#sendHeader, fields);
   }
 
   #header(operation: number, code: number): MessageHeader {
     const isNumbered = operation !== Operation.NonReplicated;
     const request = isNumbered ? this.#nextNumber++ : this.#nextNumber;
-    return { client: this.#client, session: this.#session, request, operation, code };
+    return { client: this.#client, session: this.#session, request: BigInt(request), operation, code };
   }
 
   async #write(write: () => Lease | undefined, timeoutCode: string): Promise<Uint8Array> {
@@ -174,19 +184,18 @@ export class HttpSession {
   /** One request and its outcome; with a time-out code it is waited for as long as a partition may take. */
   #exchange(write: () => Lease | undefined, timeoutCode?: string): Promise<Outcome> {
     return new Promise((resolve, reject) => {
-      const timer =
-        timeoutCode === undefined
-          ? undefined
-          : this.#parts.clock.setTimer(PARTITION_PATIENCE_MS, () => reject(tooLate(timeoutCode)));
+      const { deadlines } = this.#parts;
+      const deadline =
+        timeoutCode === undefined ? undefined : deadlines.add(() => reject(tooLate(timeoutCode)));
       const done = (outcome: Outcome | CodedError) => {
-        timer?.cancel();
+        if (deadline !== undefined) deadlines.settle(deadline);
         if (isCodedError(outcome)) reject(lost(outcome));
         else resolve(outcome);
       };
       try {
         this.#request(write, done);
       } catch (error) {
-        timer?.cancel();
+        if (deadline !== undefined) deadlines.settle(deadline);
         reject(error);
       }
     });
@@ -225,7 +234,7 @@ function tooLate(code: string): Error {
 }
 
 /** A client id nobody else has: 128 random bits, never 0. */
-function randomClient({ room }: SessionParts): bigint {
-  const hex = Buffer.from(room.random.bytes(16)).toString("hex");
+function randomClient({ random }: SessionParts): bigint {
+  const hex = Buffer.from(random.bytes(16)).toString("hex");
   return BigInt(`0x${hex}`) || 1n;
 }
