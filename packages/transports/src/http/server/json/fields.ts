@@ -26,7 +26,11 @@ export class Fields {
     return Fields.of(body, "");
   }
 
-  /** The members of an inner object; `path` says where it stands, such as `messages[3]`, and is asked when needed. */
+  /**
+   * The members of an inner object; `path` says where it stands, such as `messages[3]`, and is asked when
+   * needed.
+   * @throws HttpError 422 when it is none
+   */
   static of(value: unknown, path: string | (() => string)): Fields {
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
       const field = typeof path === "string" ? path : path();

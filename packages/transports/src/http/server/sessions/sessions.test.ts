@@ -124,6 +124,15 @@ describe("The table of sessions", () => {
     await assert.rejects(login(), refused(503, "shutting_down"));
   });
 
+  it("answers 409 to a good token whose session belongs to another user", async () => {
+    const { table, tokens, login } = started();
+    const { token } = await login();
+    const { sessionKey } = await tokens.verify(token);
+    const other = await tokens.issue(4, sessionKey);
+    await assert.rejects(table.find(other.token, "a"), refused(409, "invalid_client_id"));
+    table.close();
+  });
+
   it("takes no token another secret signed, nor one whose claims were changed", async () => {
     const { table, login } = started();
     const { token } = await login();
