@@ -8,9 +8,9 @@ const judgeTimeoutMs = 6 * 60_000;
 /**
  * Runs a judge against a server and reports its cases.
  *
- * The judge gets `host:port` as its last argument and writes lines: `ok TITLE`, `FAILED TITLE: REASON` (line
- * breaks in the reason as `\n`), `restart` (the server is killed and started again; then the judge reads
- * `running`), and last `done COUNT`. A judge that ends without `done`, or counted others than came, failed.
+ * The judge gets `host:port` as its last argument, that of the HTTP API as INTEROP_HTTP_ADDRESS, and writes
+ * lines: `ok TITLE`, `FAILED TITLE: REASON` (line breaks in the reason as `\n`), `restart` (the server is killed
+ * and started again; then the judge reads `running`), and last `done COUNT`. A judge that ends without `done`, or counted others than came, failed.
  *
  * @param program  `{ program, args, env?, cwd? }`
  * @param server   a started `ServerUnderTest`
@@ -19,7 +19,7 @@ const judgeTimeoutMs = 6 * 60_000;
 export async function runJudge({ program, args, env, cwd }, server, report) {
   const child = spawn(program, [...args, server.address], {
     cwd,
-    env: cleanEnvironment(env),
+    env: cleanEnvironment({ ...env, INTEROP_HTTP_ADDRESS: server.httpAddress }),
     stdio: ["pipe", "pipe", "inherit"],
   });
   const timer = setTimeout(() => child.kill("SIGKILL"), judgeTimeoutMs);
