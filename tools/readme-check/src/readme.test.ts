@@ -44,8 +44,10 @@ before(async () => {
   });
 });
 
-after(() => {
+after(async () => {
+  const ended = new Promise((resolve) => server.once("exit", resolve));
   server.kill("SIGTERM");
+  await ended;
   rmSync(folder, { recursive: true, force: true });
 });
 

@@ -195,16 +195,11 @@ async function addCors(app: FastifyInstance, options: CorsOptions): Promise<void
       done();
     });
   }
-  const answers = {
+  await app.register(cors, {
     origin: options.origins.includes("*") ? "*" : [...options.origins],
     methods: [...options.methods],
     allowedHeaders: [...options.allowedHeaders],
     exposedHeaders: [...options.exposedHeaders],
     credentials: options.credentials,
-  };
-  // Only browsers name an origin; others are spared the headers.
-  await app.register(cors, {
-    delegator: (request, done) =>
-      done(null, request.headers.origin === undefined ? { origin: false } : answers),
   });
 }
