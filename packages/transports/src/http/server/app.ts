@@ -35,6 +35,9 @@ declare module "fastify" {
   }
 }
 
+/** A socket on which nothing moves for so long is closed: longer than any answer is waited for. */
+const SILENCE_MAX_MS = 120_000;
+
 /** What the app needs beside the options of the listener. */
 export interface AppParts {
   readonly sessions: SessionTable;
@@ -45,6 +48,7 @@ export interface AppParts {
 export async function createApp(options: ListenHttpOptions, parts: AppParts): Promise<FastifyInstance> {
   const app = fastify({
     bodyLimit: options.bodyLengthMax,
+    connectionTimeout: SILENCE_MAX_MS,
     forceCloseConnections: "idle",
     routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: true },
     frameworkErrors: (error, _, reply) => answerError(error, reply as FastifyReply, options.log),
@@ -104,6 +108,7 @@ function addRoute(app: FastifyInstance, route: Route): void {
         body: request.body,
         header: (name, value) => void reply.header(name, value),
         status: (status) => void reply.code(status),
+        whenSent: (callback) => void reply.raw.once("close", callback),
       });
       if (reply.statusCode === 200) reply.code(route.status);
       if (answer === undefined) return reply.send();

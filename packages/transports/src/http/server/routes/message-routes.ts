@@ -10,6 +10,7 @@ import {
 import type { Fields } from "../json/fields.ts";
 import { pollText, readSend } from "../objects/message-json.ts";
 import { schema } from "../openapi/schemas.table.ts";
+import { AnswerRoom } from "./answer-room.ts";
 import { type Route, type RouteCall, rawAnswer } from "./route.ts";
 import { consumerOf, topicOf } from "./targets.ts";
 
@@ -37,6 +38,7 @@ export interface MessageRouteParts {
 
 /** Produce and poll. */
 export function messageRoutes(parts: MessageRouteParts): readonly Route[] {
+  const room = new AnswerRoom();
   return [
     {
       method: "POST",
@@ -66,6 +68,7 @@ export function messageRoutes(parts: MessageRouteParts): readonly Route[] {
       answer: schema.polledMessages,
       async handle(call) {
         const { query } = call;
+        room.check();
         const request = encodePollMessages({
           ...topicOf(call),
           consumer: consumerOf(query, false),
@@ -74,10 +77,9 @@ export function messageRoutes(parts: MessageRouteParts): readonly Route[] {
           count: query.u32("count", COUNT_DEFAULT),
           autoCommit: query.flag("auto_commit", false),
         });
-        return rawAnswer(
-          "application/json; charset=utf-8",
-          pollText(await call.session.ask("PollMessages", request)),
-        );
+        const text = pollText(await call.session.ask("PollMessages", request));
+        call.whenSent(room.take(text.length));
+        return rawAnswer("application/json; charset=utf-8", text);
       },
     },
   ];
