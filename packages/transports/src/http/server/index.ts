@@ -12,7 +12,7 @@
  * await http.close();
  * ```
  *
- * fastify, @fastify/cors, @fastify/swagger, jose and lossless-json are optional peers that only servers need.
+ * It is not in the published package: the server brings it in its bundle, and what it needs with it.
  *
  * @packageDocumentation
  */
