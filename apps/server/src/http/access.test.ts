@@ -198,3 +198,23 @@ test("Pages of other origins may call the API as far as the configuration says."
   assert.equal((await preflight(off, "http://a.example")).headers.get("access-control-allow-origin"), null);
   await off.stop();
 });
+
+test("A token of a deleted user is worth nothing, also when a new user has got the same id.", async () => {
+  const server = await HttpUnderTest.start();
+  const root = await server.login();
+  const body = { username: "alice", password: "secret-1", status: "active", permissions: null };
+  const made = await server.call("POST", "/users", { body });
+  assert.equal(made.status, 200, made.text);
+  const token = await server.login("alice", "secret-1");
+  assert.equal((await server.call("GET", "/users/me", { token })).json.username, "alice");
+  const refreshed = await server.call("POST", "/users/refresh-token", { body: { token } });
+  assert.equal((await server.call("DELETE", "/users/alice", { token: root })).status, 204);
+  const again = await server.call("POST", "/users", { token: root, body: { ...body, username: "bob" } });
+  assert.equal(again.json.id, made.json.id, "the id is used again");
+  const late = await server.call("POST", "/users/refresh-token", { body: { token } });
+  for (const old of [token, refreshed.json.access_token.token, late.json.access_token.token]) {
+    const answer = await server.call("GET", "/users/me", { token: old });
+    assert.deepEqual([answer.status, answer.json.id], [401, 40], answer.text);
+  }
+  await server.stop();
+});

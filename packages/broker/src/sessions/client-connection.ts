@@ -1,6 +1,6 @@
 import type { CodedError } from "@millrace/errors";
 import type { Lease } from "@millrace/framing";
-import type { Clock, Connection } from "@millrace/platform";
+import type { Clock, Connection, VouchedUser } from "@millrace/platform";
 import { EvictionNotice } from "../evictions/eviction-notice.ts";
 import { Fifo } from "../queues/fifo.ts";
 import type { HeaderPool } from "../replies/header-pool.ts";
@@ -54,7 +54,7 @@ export class ClientConnection {
   readonly transport: number;
   readonly remoteAddress: string;
   /** User who needs no credentials to log in, see `Connection.vouchedUser`. */
-  readonly vouchedUser: number | undefined;
+  readonly vouchedUser: VouchedUser | undefined;
   #session: Session | undefined = undefined;
   /** Monotonic milliseconds of the last request. */
   lastHeardMs: number;

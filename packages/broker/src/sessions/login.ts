@@ -54,10 +54,12 @@ export function login(shard: Shard, request: ClientRequest): void {
   else checkCredentials(shard, request);
 }
 
-/** The transport has proved who it is; the user must still be there and active. */
+/** The transport has proved who it is; the very same user must still be there and active. */
 function registerVouched(shard: Shard, request: ClientRequest, prefix: VersionPrefix): void {
-  const user = shard.catalog.userById(request.connection.vouchedUser ?? -1);
-  if (user?.status === UserStatus.active) register(shard, request, prefix, user.id);
+  const { vouchedUser } = request.connection;
+  const user = vouchedUser && shard.catalog.userById(vouchedUser.id);
+  const isSame = user !== undefined && user.createdAt <= vouchedUser!.provedAtMicros;
+  if (isSame && user.status === UserStatus.active) register(shard, request, prefix, user);
   else evict(shard, request, EvictionReason.UserInactive);
 }
 

@@ -18,6 +18,8 @@ export interface IssuedToken {
 /** What a good token says. */
 export interface VerifiedToken {
   readonly userId: number;
+  /** When the login was proved, micros; a refresh does not change it. */
+  readonly provedAtMicros: number;
   /** Which server-side session it uses. Tokens of one login share it, through every refresh. */
   readonly sessionKey: string;
   /** Unix seconds. */
@@ -58,12 +60,12 @@ export class AccessTokens {
     return this.#uuid();
   }
 
-  /** A token for a user, tied to a session. */
-  async issue(userId: number, sessionKey: string): Promise<IssuedToken> {
+  /** A token for a user, tied to a session; `provedAtMicros` is when the user logged in. */
+  async issue(userId: number, sessionKey: string, provedAtMicros: number): Promise<IssuedToken> {
     const { algorithm, issuer, audience, expirySeconds, notBeforeSeconds } = this.#options;
     const now = this.nowSeconds();
     const expiresAt = now + expirySeconds;
-    const token = await new SignJWT({ sid: sessionKey })
+    const token = await new SignJWT({ sid: sessionKey, proved_at: provedAtMicros })
       .setProtectedHeader({ alg: algorithm, typ: "JWT" })
       .setJti(this.#uuid())
       .setIssuer(issuer)
@@ -96,7 +98,9 @@ export class AccessTokens {
     });
     const userId = Number(payload.sub);
     if (!Number.isInteger(userId) || userId < 0) throw unauthenticated();
-    return { userId, sessionKey: String(payload["sid"] ?? payload.jti), expiresAt: expiryOf(payload) };
+    const provedAtMicros = Number(payload["proved_at"] ?? issuedAtMicros(payload));
+    const sessionKey = String(payload["sid"] ?? payload.jti);
+    return { userId, sessionKey, provedAtMicros, expiresAt: expiryOf(payload) };
   }
 
   async #verifyForeign(
@@ -106,7 +110,8 @@ export class AccessTokens {
     const expected = { ...this.#common(), issuer: issuer.issuer, audience: issuer.audience };
     const { payload } = await jwtVerify(token, keys, expected);
     const sessionKey = JSON.stringify([issuer.issuer, payload.sub ?? "", payload.jti ?? ""]);
-    return { userId: issuer.userId, sessionKey, expiresAt: expiryOf(payload) };
+    const provedAtMicros = issuedAtMicros(payload);
+    return { userId: issuer.userId, sessionKey, provedAtMicros, expiresAt: expiryOf(payload) };
   }
 
   #common() {
@@ -129,4 +134,9 @@ export function unauthenticated(): HttpError {
 
 function expiryOf({ exp }: JWTPayload): number {
   return exp ?? 0;
+}
+
+/** A token that does not say when it was issued stands for no user that can be told from a later one. */
+function issuedAtMicros({ iat }: JWTPayload): number {
+  return (iat ?? 0) * MICROS_PER_SECOND;
 }

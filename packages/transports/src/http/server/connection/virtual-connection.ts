@@ -1,6 +1,6 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
 import type { Lease } from "@millrace/framing";
-import { type Connection, TransportKind } from "@millrace/platform";
+import { type Connection, TransportKind, type VouchedUser } from "@millrace/platform";
 import type { DeliveryTurn } from "./delivery-turn.ts";
 import { type Outcome, repliesIn } from "./reply.ts";
 
@@ -21,7 +21,7 @@ export interface PendingRequest {
 export class VirtualConnection implements Connection {
   readonly transport = TransportKind.http;
   readonly remoteAddress: string;
-  readonly vouchedUser?: number;
+  readonly vouchedUser?: VouchedUser;
   onMessage: (messageLease: Lease) => void = () => {};
   onReadEnd: () => void = () => {};
   onDrain: () => void = () => {};
@@ -38,7 +38,7 @@ export class VirtualConnection implements Connection {
   /** @param options.vouchedUser  user whose Register needs no credentials, see `Connection.vouchedUser` */
   constructor(options: {
     readonly remoteAddress: string;
-    readonly vouchedUser?: number | undefined;
+    readonly vouchedUser?: VouchedUser | undefined;
     readonly turn: DeliveryTurn;
   }) {
     this.#turn = options.turn;

@@ -47,6 +47,7 @@ export class HttpSession {
   /** Header of every send, but for length and number. */
   readonly #sendHeader = new Uint8Array(HEADER_LENGTH);
   #userId = -1;
+  #openedAtMicros = 0;
   /** Writes of partitions somebody waits for. */
   writesInFlight = 0;
   /** Unix seconds after which no token leads here; 0 while none was handed out. */
@@ -83,6 +84,11 @@ export class HttpSession {
 
   get userId(): number {
     return this.#userId;
+  }
+
+  /** When the broker accepted the login, micros since the epoch. */
+  get openedAtMicros(): number {
+    return this.#openedAtMicros;
   }
 
   get isEnded(): boolean {
@@ -148,6 +154,7 @@ export class HttpSession {
     const reply = decodeBody(decodeLoginReply, payload);
     this.#session = BigInt(reply.session);
     this.#userId = reply.userId;
+    this.#openedAtMicros = this.#parts.clock.wallMicros();
     const operation = Operation.SendMessages;
     const fields = { length: HEADER_LENGTH, client: this.#client, session: this.#session, operation };
     encodeRequestHeader(this.#sendHeader, fields);

@@ -1,4 +1,5 @@
 import { ErrorCode } from "@millrace/errors";
+import type { VouchedUser } from "@millrace/platform";
 import {
   encodeBody,
   encodeLoginRegister,
@@ -27,7 +28,7 @@ export interface PasswordCredentials {
 }
 
 /** Who logs in, in one of three ways; `user` is proved already, by a signed token. */
-export type Credentials = PasswordCredentials | { readonly token: string } | { readonly user: number };
+export type Credentials = PasswordCredentials | { readonly token: string } | { readonly user: VouchedUser };
 
 /**
  * The body of the Register request. Texts too long for it are wrong credentials.

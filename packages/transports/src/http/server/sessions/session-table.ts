@@ -64,7 +64,7 @@ export class SessionTable {
     const { tokens } = this.#options;
     const sessionKey = tokens.newSessionKey();
     const session = await this.#open(sessionKey, credentials, remoteAddress);
-    const issued = await tokens.issue(session.userId, sessionKey);
+    const issued = await tokens.issue(session.userId, sessionKey, session.openedAtMicros);
     session.expiresAt = issued.expiresAt;
     return { ...issued, userId: session.userId };
   }
@@ -72,8 +72,8 @@ export class SessionTable {
   /** A new token in place of one that is still good; both use the same session. @throws HttpError 401 */
   async refresh(token: string): Promise<Identity> {
     const { tokens } = this.#options;
-    const { userId, sessionKey } = await tokens.verify(token);
-    const issued = await tokens.issue(userId, sessionKey);
+    const { userId, sessionKey, provedAtMicros } = await tokens.verify(token);
+    const issued = await tokens.issue(userId, sessionKey, provedAtMicros);
     const session = this.#sessions.get(sessionKey);
     if (session !== undefined) session.expiresAt = Math.max(session.expiresAt, issued.expiresAt);
     return { ...issued, userId };
@@ -110,8 +110,8 @@ export class SessionTable {
 
   async #findByJwt(token: string, remoteAddress: string): Promise<HttpSession> {
     const verified = await this.#options.tokens.verify(token);
-    const { sessionKey, userId, expiresAt } = verified;
-    const session = await this.#reuse(sessionKey, { user: userId }, remoteAddress);
+    const { sessionKey, userId, provedAtMicros, expiresAt } = verified;
+    const session = await this.#reuse(sessionKey, { user: { id: userId, provedAtMicros } }, remoteAddress);
     if (session.userId !== userId) throw errorOfCode(ErrorCode.InvalidClientId);
     session.expiresAt = Math.max(session.expiresAt, expiresAt);
     this.#bearers.set(token, verified);

@@ -29,7 +29,7 @@ function started(
       const operation = operationAt(messageLease.view, 0);
       if (operation !== Operation.Register && options.silent === true) return;
       const login = {
-        userId: connection.vouchedUser ?? 3,
+        userId: connection.vouchedUser?.id ?? 3,
         session: 9,
         serverProtocolVersion: 1,
         serverVersion: "x",
@@ -89,7 +89,7 @@ describe("The table of sessions", () => {
     assert.equal(table.count, 0);
     const [one, other] = await Promise.all([table.find(token, "a"), table.find(token, "a")]);
     assert.equal(one, other);
-    assert.deepEqual([connections.length, connections[1]?.vouchedUser], [2, 3]);
+    assert.deepEqual([connections.length, connections[1]?.vouchedUser?.id], [2, 3]);
     table.close();
   });
 
@@ -128,7 +128,7 @@ describe("The table of sessions", () => {
     const { table, tokens, login } = started();
     const { token } = await login();
     const { sessionKey } = await tokens.verify(token);
-    const other = await tokens.issue(4, sessionKey);
+    const other = await tokens.issue(4, sessionKey, 0);
     await assert.rejects(table.find(other.token, "a"), refused(409, "invalid_client_id"));
     table.close();
   });
