@@ -85,10 +85,10 @@ const PAIRS: readonly (readonly [CommandName, Uint8Array, method: string, path: 
   ],
   [
     "CreatePersonalAccessToken",
-    encodeCreatePersonalAccessToken({ name: "n".repeat(31), expiryMicros: 0n }),
+    encodeCreatePersonalAccessToken({ name: "by-tcp", expiryMicros: 0n }),
     "POST",
     "/personal-access-tokens",
-    { name: "n".repeat(31), expiry: 0 },
+    { name: "by-http", expiry: 0 },
   ],
   [
     "CreateUser",
