@@ -1,11 +1,12 @@
 // Bundles the server with every private workspace package into dist/bin, which is all that is published.
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const target = join(here, "dist", "bin");
+const manifest = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
 rmSync(target, { recursive: true, force: true });
 mkdirSync(target, { recursive: true });
 
@@ -21,17 +22,7 @@ await build({
   target: "node20.19",
   format: "esm",
   conditions: ["millrace-source"],
-  external: [
-    "@grpc/grpc-js",
-    "bufferutil",
-    "hash-wasm",
-    "pino",
-    "selfsigned",
-    "smol-toml",
-    "ws",
-    "xxhash-wasm",
-    "zod",
-  ],
+  external: [...Object.keys(manifest.dependencies), ...Object.keys(manifest.peerDependencies ?? {})],
   sourcemap: "linked",
   sourcesContent: false,
   legalComments: "none",

@@ -25,7 +25,8 @@ before(async () => {
   const env = {
     ...process.env,
     MILLRACE_TCP_ADDRESS: "127.0.0.1:0",
-    MILLRACE_WEBSOCKET_ADDRESS: "127.0.0.1:0",
+    MILLRACE_HTTP_ENABLED: "false",
+    MILLRACE_WEBSOCKET_ENABLED: "false",
   };
   server = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "inherit"] });
   address = await addressOf(server);

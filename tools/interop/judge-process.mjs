@@ -8,10 +8,10 @@ const judgeTimeoutMs = 6 * 60_000;
 /**
  * Runs a judge against a server and reports its cases.
  *
- * The judge gets `host:port` as its last argument, the WebSocket listener's in JUDGE_WEBSOCKET_ADDRESS, and
- * writes lines: `ok TITLE`, `FAILED TITLE: REASON` (line
- * breaks in the reason as `\n`), `restart` (the server is killed and started again; then the judge reads
- * `running`), and last `done COUNT`. A judge that ends without `done`, or counted others than came, failed.
+ * The judge gets `host:port` as its last argument, the WebSocket listener's in JUDGE_WEBSOCKET_ADDRESS, that of
+ * the HTTP API in INTEROP_HTTP_ADDRESS, and writes lines: `ok TITLE`, `FAILED TITLE: REASON` (line breaks in the
+ * reason as `\n`), `restart` (the server is killed and started again; then the judge reads `running`), and last
+ * `done COUNT`. A judge that ends without `done`, or counted others than came, failed.
  *
  * @param program  `{ program, args, env?, cwd? }`
  * @param server   a started `ServerUnderTest`
@@ -20,7 +20,11 @@ const judgeTimeoutMs = 6 * 60_000;
 export async function runJudge({ program, args, env, cwd }, server, report) {
   const child = spawn(program, [...args, server.address], {
     cwd,
-    env: cleanEnvironment({ JUDGE_WEBSOCKET_ADDRESS: server.webSocketAddress, ...env }),
+    env: cleanEnvironment({
+      JUDGE_WEBSOCKET_ADDRESS: server.webSocketAddress,
+      INTEROP_HTTP_ADDRESS: server.httpAddress,
+      ...env,
+    }),
     stdio: ["pipe", "pipe", "inherit"],
   });
   const timer = setTimeout(() => child.kill("SIGKILL"), judgeTimeoutMs);

@@ -37,6 +37,8 @@ export class ServerUnderTest {
   address = "127.0.0.1:0";
   /** The same of the WebSocket listener. */
   webSocketAddress = "127.0.0.1:0";
+  /** The same of the HTTP API. */
+  httpAddress = "127.0.0.1:0";
 
   /** @param environment  settings of this server beside its addresses and its folder */
   constructor(environment = {}) {
@@ -53,6 +55,7 @@ export class ServerUnderTest {
       env: cleanEnvironment({
         MILLRACE_TCP_ADDRESS: this.address,
         MILLRACE_WEBSOCKET_ADDRESS: this.webSocketAddress,
+        MILLRACE_HTTP_ADDRESS: this.httpAddress,
         MILLRACE_PATH: join(this.#folder, "data"),
         ...this.#environment,
       }),
@@ -60,9 +63,11 @@ export class ServerUnderTest {
     closeSync(log);
     for (const end = Date.now() + startTimeoutMs; Date.now() < end; await sleep(20)) {
       const printed = readFileSync(this.#logPath, "utf8");
-      const lines = /^\s*tcp\s+(127\.0\.0\.1:\d+)\s+ws\s+(127\.0\.0\.1:\d+)\s/m.exec(printed);
-      if (lines !== null) {
-        [, this.address, this.webSocketAddress] = lines;
+      const addressOf = (name) => new RegExp(`^ *${name} +(127\\.0\\.0\\.1:\\d+)$`, "m").exec(printed)?.[1];
+      if (/^ *data /m.test(printed) && addressOf("tcp") !== undefined) {
+        this.address = addressOf("tcp");
+        this.webSocketAddress = addressOf("ws") ?? this.webSocketAddress;
+        this.httpAddress = addressOf("http") ?? this.httpAddress;
         return;
       }
       if (this.#child.exitCode !== null) break;

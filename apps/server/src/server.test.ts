@@ -15,7 +15,11 @@ import { RawClient } from "./testing/raw-client.ts";
 import { ServerProcess } from "./testing/server-process.ts";
 import { VERSION } from "./version.ts";
 
-const ANY_PORT = { MILLRACE_TCP_ADDRESS: "127.0.0.1:0", MILLRACE_WEBSOCKET_ADDRESS: "127.0.0.1:0" };
+const ANY_PORT = {
+  MILLRACE_TCP_ADDRESS: "127.0.0.1:0",
+  MILLRACE_HTTP_ADDRESS: "127.0.0.1:0",
+  MILLRACE_WEBSOCKET_ADDRESS: "127.0.0.1:0",
+};
 const DEFAULT_ROOT = "--with-default-root-credentials";
 
 async function withFolder(body: (folder: string) => Promise<void>): Promise<void> {

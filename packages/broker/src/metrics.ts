@@ -18,7 +18,11 @@ export interface BrokerGauges {
   readonly connections: () => number;
   readonly sessions: () => number;
   readonly streams: () => number;
+  readonly topics: () => number;
   readonly partitions: () => number;
+  readonly segments: () => number;
+  readonly messages: () => number;
+  readonly users: () => number;
   readonly leasesOut: () => number;
 }
 
@@ -27,7 +31,12 @@ export function declareBrokerMetrics(metrics: Metrics, gauges: BrokerGauges): Br
   metrics.gauge("connections", "Open client connections", gauges.connections);
   metrics.gauge("sessions", "Sessions in the client table", gauges.sessions);
   metrics.gauge("streams", "Streams", gauges.streams);
+  metrics.gauge("topics", "Topics", gauges.topics);
   metrics.gauge("partitions", "Partitions", gauges.partitions);
+  metrics.gauge("segments", "Segments of all partitions", gauges.segments);
+  metrics.gauge("messages", "Messages in all partitions", gauges.messages);
+  metrics.gauge("users", "Users", gauges.users);
+  metrics.gauge("clients", "Connected clients", gauges.connections);
   metrics.gauge("message_leases", "Leases of message memory that are out", gauges.leasesOut);
   return {
     requests: metrics.counter("requests_total", "Requests received"),

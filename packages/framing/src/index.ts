@@ -51,7 +51,14 @@ export { FrameCursor } from "./frame-cursor.ts";
 export { FRAME_HEADER_LENGTH, frameLengthAt } from "./frame-header.ts";
 export { commandAt, HEADER_LENGTH, MESSAGE_LENGTH_MAX, messageLengthAt, WireCommand } from "./header-kind.ts";
 export { type KeyHash, loadKeyHash } from "./key-hash.ts";
-export { decodeReplyHeader, encodeReplyHeader, type ReplyFields, type ReplyHeader } from "./reply-header.ts";
+export {
+  decodeReplyHeader,
+  encodeReplyHeader,
+  type ReplyFields,
+  type ReplyHeader,
+  replyOperationAt,
+  statusAt,
+} from "./reply-header.ts";
 export {
   codeAt,
   decodeRequestHeader,
@@ -61,6 +68,7 @@ export {
   operationAt,
   type RequestHeader,
   type RequestHeaderFields,
+  renewRequestHeader,
   requestHighAt,
   requestLowAt,
   sessionHighAt,

@@ -68,6 +68,16 @@ export function decodeReplyHeader(bytes: Uint8Array, position = 0): ReplyHeader 
   };
 }
 
+/** The status of the reply at `position`, without reading the rest; 0 means: look at the body. */
+export function statusAt(view: DataView, position: number): number {
+  return view.getUint32(position + AT.status, true);
+}
+
+/** The operation byte of the reply at `position`. */
+export function replyOperationAt(view: DataView, position: number): number {
+  return view.getUint8(position + AT.operation);
+}
+
 /**
  * Writes into the first 256 bytes of `target` the reply header that answers `requestHeader` (its 256 raw
  * bytes).

@@ -7,7 +7,7 @@ import {
   messageLengthAt,
   WireCommand,
 } from "./header-kind.ts";
-import { setU64, setU128, u128At } from "./wide-integer.ts";
+import { setU64, setU64Number, setU128, u128At } from "./wide-integer.ts";
 
 /** Places of the request's own fields; 177..184 is padding, 200..256 reserved, neither is verified. */
 export const REQUEST_AT = {
@@ -80,6 +80,19 @@ export function encodeRequestHeader(target: Uint8Array, header: RequestHeaderFie
   setU64(view, REQUEST_AT.session, header.session ?? 0n);
   view.setUint32(REQUEST_AT.userId, header.userId ?? 0, true);
   view.setUint32(REQUEST_AT.code, header.code ?? 0, true);
+}
+
+/**
+ * Sets what changes from one request of a session to the next in a header that was encoded before: length,
+ * header and body, and the request number, below 2^53.
+ */
+export function renewRequestHeader(
+  view: DataView,
+  position: number,
+  { length, request }: { readonly length: number; readonly request: number },
+): void {
+  view.setUint32(position + COMMON_AT.length, length, true);
+  setU64Number(view, position + REQUEST_AT.request, request);
 }
 
 // Readers of one field of the header at `position`, without bigint, for the path of every request. The caller

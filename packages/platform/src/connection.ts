@@ -6,11 +6,23 @@ export const TransportKind = { tcp: 1, quic: 2, http: 3, webSocket: 4, memory: 5
 /** Byte of a transport kind. */
 export type TransportKind = (typeof TransportKind)[keyof typeof TransportKind];
 
+/** A user whose login was proved at some time; one with the same id that was made later is somebody else. */
+export interface VouchedUser {
+  readonly id: number;
+  /** Micros since the epoch. */
+  readonly provedAtMicros: number;
+}
+
 /** One open connection, whichever transport carries it. Every transport passes `transport.compliance.ts`. */
 export interface Connection {
   readonly transport: TransportKind;
   /** Address of the peer as `host:port`, for logs and GetClients. */
   readonly remoteAddress: string;
+  /**
+   * The user the transport answers for, because a signed token proved who it is: a Register on this
+   * connection needs no credentials. Left out by every transport that carries a peer's own bytes.
+   */
+  readonly vouchedUser?: VouchedUser;
   /**
    * Called once per whole message (256-byte header and body), in order. Retain the lease to keep it past the
    * call.

@@ -11,7 +11,7 @@
  * @packageDocumentation
  */
 export type { Clock, Random, Timer } from "./clock.ts";
-export { type Connection, type Listener, TransportKind } from "./connection.ts";
+export { type Connection, type Listener, TransportKind, type VouchedUser } from "./connection.ts";
 export type { DirectoryEntry, Disk, DiskFile, DiskLock, DiskSpace, EntryKind, OpenMode } from "./disk.ts";
 export { type DiskFailure, diskError } from "./disk-error.ts";
 export { diskPathNames, parentDiskPath } from "./disk-path.ts";

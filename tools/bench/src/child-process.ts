@@ -52,18 +52,23 @@ export function stopChild(child: ChildProcess): Promise<void> {
 }
 
 /** Starts one of the limits of `limit-server.ts`. */
-export async function startLimit(
+export function startLimit(
   mode: "sink" | "source" | "echo",
   requestLength: number,
   replyLength: number,
 ): Promise<Target> {
-  const tsx = createRequire(new URL("../../../package.json", import.meta.url)).resolve("tsx");
-  const file = fileURLToPath(new URL("limit-server.ts", import.meta.url));
-  const child = spawnServerNode([`--import=${pathToFileURL(tsx).href}`, file], {
+  return startScript("limit-server.ts", {
     LIMIT_MODE: mode,
     LIMIT_REQUEST_LENGTH: String(requestLength),
     LIMIT_REPLY_LENGTH: String(replyLength),
   });
+}
+
+/** Starts a script of this folder that says `listening PORT` once it is ready. */
+export async function startScript(name: string, env: NodeJS.ProcessEnv): Promise<Target> {
+  const tsx = createRequire(new URL("../../../package.json", import.meta.url)).resolve("tsx");
+  const file = fileURLToPath(new URL(name, import.meta.url));
+  const child = spawnServerNode([`--import=${pathToFileURL(tsx).href}`, file], env);
   const match = await outputOf(child, /listening (\d+)/);
   return { pid: child.pid ?? 0, port: Number(match[1]), stop: () => stopChild(child) };
 }

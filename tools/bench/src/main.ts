@@ -5,6 +5,7 @@ import { benchGrpc, benchWebSocket } from "./carriers.ts";
 import { pinClient } from "./child-process.ts";
 import { type Figure, WARM_UP_ROUNDS } from "./figure.ts";
 import { GOALS, isReached, MEMORY_MAX_MIB } from "./goals.ts";
+import { benchHttp } from "./http.ts";
 import { benchKernel, type KernelReport } from "./kernel.ts";
 import { benchMany } from "./many.ts";
 import { benchMemory, type MemoryReport } from "./memory.ts";
@@ -19,6 +20,7 @@ const SCENARIOS = [
   "single",
   "many",
   "poll",
+  "http",
   "memory",
   "ops",
   "websocket",
@@ -66,6 +68,7 @@ const RUNS: Record<Scenario, (report: Report) => Promise<void> | void> = {
   single: async (report) => addFigures(report, [await benchSingle(report.rounds)]),
   many: async (report) => addFigures(report, [await benchMany(report.rounds)]),
   poll: async (report) => addFigures(report, await benchPolls(report.rounds)),
+  http: async (report) => addFigures(report, [await benchHttp(report.rounds)]),
   memory: async (report) => {
     report.memory = await benchMemory();
     printMemory(report.memory);

@@ -28,6 +28,7 @@ export async function startMillrace(env: NodeJS.ProcessEnv = {}): Promise<Millra
   const settings = {
     MILLRACE_TCP_ADDRESS: "127.0.0.1:0",
     MILLRACE_WEBSOCKET_ADDRESS: "127.0.0.1:0",
+    MILLRACE_HTTP_ENABLED: "false",
     MILLRACE_PATH: folder,
     MILLRACE_LOGGING_LEVEL: "warn",
     ...env,

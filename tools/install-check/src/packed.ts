@@ -56,6 +56,7 @@ export function startServer(command: string, cwd: string): Promise<RunningServer
     ...process.env,
     MILLRACE_TCP_ADDRESS: "127.0.0.1:0",
     MILLRACE_WEBSOCKET_ADDRESS: "127.0.0.1:0",
+    MILLRACE_HTTP_ADDRESS: "127.0.0.1:0",
     MILLRACE_PATH: join(cwd, "data"),
   };
   const child = spawn(command, ["--with-default-root-credentials"], {

@@ -8,6 +8,7 @@ import sys
 
 import catalog_cases
 import group_cases
+import http_cases
 import message_cases
 import offset_cases
 import partition_cases
@@ -32,6 +33,7 @@ CASES = [
     *user_cases.CASES,
     *group_cases.CASES,
     *transport_cases.CASES,
+    *http_cases.CASES,
     *restart_cases.CASES,
 ]
 

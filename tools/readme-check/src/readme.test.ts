@@ -27,6 +27,7 @@ before(async () => {
     ...process.env,
     MILLRACE_TCP_ADDRESS: "127.0.0.1:0",
     MILLRACE_WEBSOCKET_ADDRESS: "127.0.0.1:0",
+    MILLRACE_HTTP_ADDRESS: "127.0.0.1:0",
     MILLRACE_PATH: join(folder, "data"),
   };
   server = spawn(process.execPath, [command, "--with-default-root-credentials"], {
@@ -44,8 +45,10 @@ before(async () => {
   });
 });
 
-after(() => {
+after(async () => {
+  const ended = new Promise((resolve) => server.once("exit", resolve));
   server.kill("SIGTERM");
+  await ended;
   rmSync(folder, { recursive: true, force: true });
 });
 

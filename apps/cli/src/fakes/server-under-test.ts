@@ -23,7 +23,12 @@ export async function startServer(): Promise<ServerUnderTest> {
   const folder = mkdtempSync(join(tmpdir(), "millrace-cli-server-"));
   const args = [CLI, "server", "--data", folder, "--with-default-root-credentials"];
   const child = spawn(process.execPath, args, {
-    env: { ...process.env, MILLRACE_TCP_ADDRESS: "127.0.0.1:0", MILLRACE_WEBSOCKET_ADDRESS: "127.0.0.1:0" },
+    env: {
+      ...process.env,
+      MILLRACE_TCP_ADDRESS: "127.0.0.1:0",
+      MILLRACE_HTTP_ENABLED: "false",
+      MILLRACE_WEBSOCKET_ENABLED: "false",
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));

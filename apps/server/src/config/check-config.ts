@@ -1,4 +1,6 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
+import { checkHttp } from "./check-http.ts";
+import { invalid } from "./invalid-setting.ts";
 import { isWildcard, parseListenAddress } from "./listen-address.ts";
 import type { Config } from "./schema.ts";
 
@@ -22,6 +24,7 @@ export function checkConfig(config: Config): void {
   if (!config.tcp.enabled) throw invalid("tcp.enabled", "is false, so no client could reach the server");
   checkReachable(config);
   for (const name of LISTENERS) checkTls(config[name].tls, `${name}.tls`);
+  if (config.http.enabled) checkHttp(config.http);
   const { shutdown_poll_interval: poll, shutdown_drain_timeout: drain } = config.sharding;
   if (poll > drain) throw invalid("sharding.shutdown_poll_interval", "is above shutdown_drain_timeout");
   if (drain > config.sharding.shutdown_join_timeout) {
@@ -39,7 +42,8 @@ export function checkConfig(config: Config): void {
 function refuseUnbuilt(config: Config): void {
   const switches: readonly (readonly [key: string, isOn: boolean])[] = [
     ["quic.enabled", config.quic.enabled],
-    ["http.enabled", config.http.enabled],
+    ["http.web_ui", config.http.enabled && config.http.web_ui],
+    ["http.tls.enabled", config.http.enabled && config.http.tls.enabled],
     ["telemetry.enabled", config.telemetry.enabled],
     ["encryption.enabled", config.encryption.enabled],
     ["cluster.enabled", config.cluster.enabled],
@@ -56,7 +60,7 @@ function refuseUnbuilt(config: Config): void {
 /** Clients reconnect to the address the roster names, so a wildcard needs one that can be reached. */
 function checkReachable(config: Config): void {
   const advertised = config.node.advertised_address;
-  for (const name of LISTENERS) {
+  for (const name of [...LISTENERS, "http"] as const) {
     if (!config[name].enabled) continue;
     const { host } = parseListenAddress(config[name].address, `${name}.address`);
     if (advertised !== undefined || !isWildcard(host)) continue;
@@ -79,8 +83,4 @@ function checkTls(tls: Config["tcp"]["tls"], key: string): void {
       `is missing; ${key}.self_signed = true makes a certificate at each start`,
     );
   }
-}
-
-function invalid(key: string, what: string): CodedError {
-  return new CodedError(ErrorCode.InvalidConfiguration, `The setting ${key} ${what}.`, { details: { key } });
 }

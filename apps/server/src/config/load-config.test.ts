@@ -29,9 +29,11 @@ test("Without anything said, the server listens on loopback and keeps its data i
   const { config, warnings } = await loadConfig({ environment: {} });
   assert.equal(config.path, "local_data");
   assert.equal(config.tcp.address, "127.0.0.1:8090");
+  assert.deepEqual([config.quic.enabled, config.http.enabled, config.websocket.enabled], [false, true, true]);
+  assert.equal(config.http.address, "127.0.0.1:3000");
   assert.deepEqual(
-    [config.quic.enabled, config.http.enabled, config.websocket.enabled],
-    [false, false, true],
+    [config.http.max_request_size, config.http.jwt.access_token_expiry],
+    [2_000_000, 3_600_000],
   );
   assert.equal(config.websocket.address, "127.0.0.1:8092");
   assert.deepEqual([config.grpc.enabled, config.grpc.address], [false, "127.0.0.1:8093"]);
@@ -106,7 +108,7 @@ test("Removed keys refuse to start and name what replaces them.", async () => {
 });
 
 test("A feature that is not built refuses to start when it is switched on.", async () => {
-  for (const name of ["QUIC", "HTTP", "TELEMETRY", "ENCRYPTION", "CLUSTER"]) {
+  for (const name of ["QUIC", "HTTP_TLS", "TELEMETRY", "ENCRYPTION", "CLUSTER"]) {
     const environment = { [`MILLRACE_${name}_ENABLED`]: "true" };
     const key = new RegExp(`${name.toLowerCase().replace("_", ".")}.enabled = true is not available`);
     await assert.rejects(loadConfig({ environment }), refusal(ErrorCode.FeatureUnavailable, key));
@@ -163,10 +165,50 @@ test("A wildcard address needs an advertised one that can be reached.", async ()
 });
 
 test("The effective configuration is TOML with the bound address and without secrets.", async () => {
-  const secrets = { MILLRACE_HTTP_JWT_ENCODING_SECRET: "hush-hush", MILLRACE_ENCRYPTION_KEY: "key-of-mine" };
+  const secrets = {
+    MILLRACE_HTTP_JWT_ENCODING_SECRET: "hush-hush-and-32-bytes-of-silence",
+    MILLRACE_ENCRYPTION_KEY: "key-of-mine",
+  };
   const { config } = await loadConfig({ environment: secrets });
   const text = effectiveConfig(config, { addresses: { tcp: "127.0.0.1:4711" }, dataPath: "/data" });
   assert.doesNotMatch(text, /hush-hush|key-of-mine/);
   const read = parse(text) as { path: string; tcp: { address: string } };
   assert.deepEqual([read.path, read.tcp.address], ["/data", "127.0.0.1:4711"]);
+});
+
+test("Settings of HTTP that contradict each other are refused by their key.", async () => {
+  const cases: readonly (readonly [string, RegExp])[] = [
+    ["address = '0.0.0.0:3000'", /http\.address binds every interface/],
+    ["address = '3000'", /http\.address = "3000"/],
+    ["web_ui = true", /http\.web_ui = true is not available/],
+    ["max_request_size = '1 GB'", /http\.max_request_size/],
+    ["cors = { allowed_origins = ['*', 'http://a.example'] }", /http\.cors\.allowed_origins/],
+    ["cors = { allow_credentials = true }", /http\.cors\.allowed_origins is \*/],
+    ["metrics = { endpoint = 'metrics' }", /http\.metrics\.endpoint/],
+    ["jwt = { algorithm = 'RS256' }", /http\.jwt\.algorithm/],
+    ["jwt = { encoding_secret = 'short' }", /http\.jwt\.encoding_secret is shorter than 32/],
+    [
+      `jwt = { encoding_secret = '${"a".repeat(32)}', decoding_secret = '${"b".repeat(32)}' }`,
+      /decoding_secret differs/,
+    ],
+    ["jwt = { issuer = 'me' }", /http\.jwt\.valid_issuers lacks/],
+    ["jwt = { audience = 'me' }", /http\.jwt\.valid_audiences lacks/],
+    ["jwt = { access_token_expiry = '0' }", /http\.jwt\.access_token_expiry/],
+    [
+      "jwt = { trusted_issuers = [{ issuer = 'a', audience = 'b' }] }",
+      /http\.jwt\.trusted_issuers\.0\.jwks_url/,
+    ],
+    [
+      "jwt = { trusted_issuers = [{ issuer = 'a', audience = 'b', jwks_url = 'https://a.example/keys' }] }",
+      /trusted_issuers\[0\]\.user_id is 0/,
+    ],
+  ];
+  for (const [line, pattern] of cases) {
+    const refused = (error: unknown) => isCodedError(error) && pattern.test(error.message);
+    await assert.rejects(loadFile(`[http]\n${line}\n`), refused, line);
+    const off = `[http]\nenabled = false\n${line}\n`;
+    if (/address =|cors|metrics|secret =|web_ui|issuer =/.test(line) && !/jwks_url =|trusted/.test(line)) {
+      await loadFile(off);
+    }
+  }
 });

@@ -10,6 +10,7 @@ import * as defaults from "./defaults.ts";
 import { byteSize, count, durationMs, flag, optionalText, table, text, texts } from "./fields.ts";
 
 const MIB = 1024 * 1024;
+const U32 = { max: 0xffff_ffff };
 
 const tls = () =>
   table({ enabled: flag(false), self_signed: flag(true), cert_file: text(""), key_file: text("") });
@@ -36,9 +37,9 @@ const quic = table({
 });
 
 const http = table({
-  enabled: flag(false),
+  enabled: flag(true),
   address: text(defaults.HTTP_ADDRESS),
-  max_request_size: byteSize("2 MB"),
+  max_request_size: byteSize("2 MB", { min: 1, max: 64 * MIB }),
   web_ui: flag(false),
   cors: table({
     enabled: flag(true),
@@ -50,18 +51,22 @@ const http = table({
     allow_private_network: flag(false),
   }),
   jwt: table({
-    algorithm: text("HS256"),
+    algorithm: z.enum(["HS256", "HS384", "HS512"]).prefault("HS256"),
     issuer: text("iggy.apache.org"),
     audience: text("iggy.apache.org"),
     valid_issuers: texts(["iggy.apache.org"]),
     valid_audiences: texts(["iggy.apache.org"]),
-    access_token_expiry: durationMs("1 h"),
+    access_token_expiry: durationMs("1 h", { min: 1000 }),
     clock_skew: durationMs("5 s"),
     not_before: durationMs("0 s"),
     encoding_secret: text(""),
     decoding_secret: text(""),
     use_base64_secret: flag(false),
-    trusted_issuers: z.array(z.unknown()).prefault([]),
+    trusted_issuers: z
+      .array(
+        z.object({ issuer: z.string(), audience: z.string(), jwks_url: z.url(), user_id: count(0, U32) }),
+      )
+      .prefault([]),
   }),
   metrics: table({ enabled: flag(true), endpoint: text("/metrics") }),
   tls: table({ enabled: flag(false), cert_file: text(""), key_file: text("") }),

@@ -6,7 +6,12 @@ import type { ClusterMetadata } from "@millrace/protocol";
  * @param bound  where the listeners are really bound; port 0 for one that is off
  */
 export function singleNodeRoster(
-  bound: { readonly host: string; readonly tcpPort: number; readonly websocketPort: number },
+  bound: {
+    readonly host: string;
+    readonly tcpPort: number;
+    readonly httpPort: number;
+    readonly websocketPort: number;
+  },
   advertisedAddress: string | undefined,
 ): ClusterMetadata {
   return {
@@ -17,7 +22,7 @@ export function singleNodeRoster(
         ip: advertisedAddress ?? bound.host,
         tcpPort: bound.tcpPort,
         quicPort: 0,
-        httpPort: 0,
+        httpPort: bound.httpPort,
         websocketPort: bound.websocketPort,
         role: "leader",
         status: "healthy",

@@ -1,8 +1,10 @@
 import { resolve } from "node:path";
 import { createBroker } from "@millrace/broker";
 import { BlockPool, createChecksumKernel } from "@millrace/framing";
-import type { Connection, Log, Platform } from "@millrace/platform";
+import type { Connection, Listener, Log, Platform } from "@millrace/platform";
 import { createNodePlatform } from "@millrace/platform/node";
+import { createPrometheusMetrics } from "@millrace/platform/prometheus";
+import type { HttpListener } from "@millrace/transports/http/server";
 import { effectiveConfig } from "../config/effective-config.ts";
 import type { Environment } from "../config/environment.ts";
 import { parseListenAddress } from "../config/listen-address.ts";
@@ -12,6 +14,7 @@ import { brokerConfig } from "./broker-config.ts";
 import { deleteData } from "./fresh-data.ts";
 import { type ListenerName, openListeners } from "./open-listeners.ts";
 import { singleNodeRoster } from "./roster.ts";
+import { startHttp } from "./start-http.ts";
 
 /** What a start is told. */
 export interface StartOptions {
@@ -43,12 +46,14 @@ export interface RunningServer {
 export async function startServer(options: StartOptions): Promise<RunningServer> {
   const { config, log } = options;
   const dataPath = resolve(config.path);
-  const platform = createNodePlatform({ dataPath, log });
+  const metrics = createPrometheusMetrics();
+  const platform = createNodePlatform({ dataPath, log, metrics });
   if (options.fresh) await deleteData(platform.disk);
   const { host } = parseListenAddress(config.tcp.address, "tcp.address");
   const kernel = createChecksumKernel({ memoryLength: config.memory_pool.size });
   const pool = new BlockPool(kernel.memory);
-  let bound = { host, tcpPort: 0, websocketPort: 0 };
+  let bound = { host, tcpPort: 0, httpPort: 0, websocketPort: 0 };
+  let http: HttpListener | undefined;
   let madeRootUser: RootCredentials | undefined;
   const broker = await createBroker({
     platform,
@@ -70,16 +75,33 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
       throw error;
     },
   );
-  const portOf = (name: ListenerName) => opened.get(name)?.port ?? 0;
-  bound = { host, tcpPort: portOf("tcp"), websocketPort: portOf("websocket") };
-  const listeners = [...opened].map(([name, { address }]) => [name, address] as const);
-  log.info("The listeners are open.", Object.fromEntries(listeners));
-  await writeEffectiveConfig(platform, config, { dataPath, addresses: Object.fromEntries(listeners) });
   const stop = async () => {
-    await close();
+    http?.stopBeingReady();
+    await Promise.all([close(), http?.close()]);
     await stopBroker();
   };
-  return { listeners, dataPath, madeRootUser, stop };
+  try {
+    http = await startHttp({ config, platform, metrics, broker, kernel, pool });
+    const portOf = (name: ListenerName) => opened.get(name)?.port ?? 0;
+    bound = { host, tcpPort: portOf("tcp"), httpPort: http?.port ?? 0, websocketPort: portOf("websocket") };
+    const listeners = listenerAddresses(opened, http);
+    const addresses = Object.fromEntries(listeners);
+    log.info("The listeners are open.", addresses);
+    await writeEffectiveConfig(platform, config, { dataPath, addresses });
+    return { listeners, dataPath, madeRootUser, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Name and bound address of everything that listens, in the order of the banner. */
+function listenerAddresses(
+  opened: ReadonlyMap<ListenerName, Listener>,
+  http: HttpListener | undefined,
+): (readonly [name: string, address: string])[] {
+  const binary = [...opened].map(([name, { address }]) => [name, address] as const);
+  return http === undefined ? binary : [...binary, ["http", http.address]];
 }
 
 function firstRootUser(options: StartOptions, platform: Platform): RootCredentials {

@@ -46,6 +46,16 @@ export class PartitionPlane {
     return this.#groups.size;
   }
 
+  /** Segments and messages of all partitions. */
+  totals(): { readonly segmentsCount: number; readonly messagesCount: number } {
+    let [segmentsCount, messagesCount] = [0, 0];
+    for (const { contents } of this.#groups.values()) {
+      segmentsCount += contents.segmentsCount;
+      messagesCount += contents.messagesCount;
+    }
+    return { segmentsCount, messagesCount };
+  }
+
   /** The group of a partition that the catalog holds, see `packPartition`. */
   get(packed: number): PartitionGroup {
     const group = this.#groups.get(packed);

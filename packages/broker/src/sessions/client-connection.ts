@@ -1,6 +1,6 @@
 import type { CodedError } from "@millrace/errors";
 import type { Lease } from "@millrace/framing";
-import type { Clock, Connection } from "@millrace/platform";
+import type { Clock, Connection, VouchedUser } from "@millrace/platform";
 import { EvictionNotice } from "../evictions/eviction-notice.ts";
 import { Fifo } from "../queues/fifo.ts";
 import type { HeaderPool } from "../replies/header-pool.ts";
@@ -53,6 +53,8 @@ export class ClientConnection {
   readonly number: number;
   readonly transport: number;
   readonly remoteAddress: string;
+  /** User who needs no credentials to log in, see `Connection.vouchedUser`. */
+  readonly vouchedUser: VouchedUser | undefined;
   #session: Session | undefined = undefined;
   /** Monotonic milliseconds of the last request. */
   lastHeardMs: number;
@@ -74,6 +76,7 @@ export class ClientConnection {
     this.#host = options.host;
     this.transport = options.connection.transport;
     this.remoteAddress = options.connection.remoteAddress;
+    this.vouchedUser = options.connection.vouchedUser;
     this.lastHeardMs = options.host.clock.monotonicMs();
     options.connection.limitMessages?.(options.host.limits.strangerMessageLengthMax);
     this.#replies = new ReplyQueue({

@@ -48,8 +48,19 @@ export function login(shard: Shard, request: ClientRequest): void {
   const prefix = decoded(decodeVersionPrefix, request.body);
   if (session !== undefined) answerAgain(shard, request, session);
   else if (prefix === undefined) evict(shard, request, EvictionReason.MalformedLogin);
-  else if (acceptsProtocolVersion(prefix.protocolVersion, PROTOCOL_VERSION)) checkCredentials(shard, request);
-  else evict(shard, request, EvictionReason.IncompatibleProtocol, { versionWindow: true });
+  else if (!acceptsProtocolVersion(prefix.protocolVersion, PROTOCOL_VERSION)) {
+    evict(shard, request, EvictionReason.IncompatibleProtocol, { versionWindow: true });
+  } else if (request.connection.vouchedUser !== undefined) registerVouched(shard, request, prefix);
+  else checkCredentials(shard, request);
+}
+
+/** The transport has proved who it is; the very same user must still be there and active. */
+function registerVouched(shard: Shard, request: ClientRequest, prefix: VersionPrefix): void {
+  const { vouchedUser } = request.connection;
+  const user = vouchedUser && shard.catalog.userById(vouchedUser.id);
+  const isSame = user !== undefined && user.createdAt <= vouchedUser!.provedAtMicros;
+  if (isSame && user.status === UserStatus.active) register(shard, request, prefix, user);
+  else evict(shard, request, EvictionReason.UserInactive);
 }
 
 /** Name and password are tried first, then a token: a body may read as either. */

@@ -35,6 +35,7 @@ export class RealServer {
     const child = spawn(process.execPath, args, {
       env: {
         ...process.env,
+        MILLRACE_HTTP_ENABLED: "false",
         MILLRACE_TCP_ADDRESS: this.address,
         MILLRACE_WEBSOCKET_ADDRESS: this.webSocketAddress,
         ...this.#environment,

@@ -105,7 +105,8 @@ export class ServerProcess {
         ...ownEnvironment(),
         ...settings,
         MILLRACE_TCP_ADDRESS: this.address,
-        MILLRACE_WEBSOCKET_ADDRESS: "127.0.0.1:0",
+        MILLRACE_HTTP_ENABLED: "false",
+        MILLRACE_WEBSOCKET_ENABLED: "false",
         MILLRACE_PATH: join(folder, "data"),
       },
     });

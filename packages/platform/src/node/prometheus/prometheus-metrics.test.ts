@@ -1,0 +1,29 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createPrometheusMetrics } from "./prometheus-metrics.ts";
+
+test("Counters add up, gauges are read when the text is made, and both bring their help.", async () => {
+  const metrics = createPrometheusMetrics();
+  const counter = metrics.counter("requests_total", "Requests received");
+  let streams = 1;
+  metrics.gauge("streams", "Streams", () => streams);
+  counter.add(2);
+  counter.add(3);
+  streams = 7;
+  const text = await metrics.text();
+  assert.match(
+    text,
+    /^# HELP requests_total Requests received\n# TYPE requests_total counter\nrequests_total 5$/m,
+  );
+  assert.match(text, /^# TYPE streams gauge\nstreams 7$/m);
+  assert.match(metrics.contentType, /^text\/plain; version=0\.0\.4/);
+});
+
+test("Two parts have registries of their own, and one name cannot be declared twice.", async () => {
+  const one = createPrometheusMetrics();
+  const other = createPrometheusMetrics();
+  one.counter("a_total", "A").add(1);
+  other.counter("a_total", "A");
+  assert.match(await other.text(), /^a_total 0$/m);
+  assert.throws(() => one.counter("a_total", "A"), /a_total/);
+});

@@ -1,0 +1,210 @@
+import cors from "@fastify/cors";
+import swagger from "@fastify/swagger";
+import { ErrorCode } from "@millrace/errors";
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { unauthenticated } from "./access/access-tokens.ts";
+import { answerError } from "./errors/answer-error.ts";
+import { badInput, errorOfCode, HttpError, plainError } from "./errors/http-error.ts";
+import type { CorsOptions, ListenHttpOptions } from "./http-options.ts";
+import { Fields } from "./json/fields.ts";
+import { parseJson } from "./json/parse-json.ts";
+import { writeJson } from "./json/write-json.ts";
+import { describeRoute } from "./openapi/describe-route.ts";
+import { groupRoutes } from "./routes/group-routes.ts";
+import { messageRoutes } from "./routes/message-routes.ts";
+import { offsetRoutes } from "./routes/offset-routes.ts";
+import { partitionRoutes } from "./routes/partition-routes.ts";
+import { addPublicRoutes, peerOf } from "./routes/public-routes.ts";
+import { isRawAnswer, type Route } from "./routes/route.ts";
+import { logoutRoute, metricsRoute } from "./routes/session-routes.ts";
+import { streamRoutes } from "./routes/stream-routes.ts";
+import { snapshotRoute, systemRoutes } from "./routes/system-routes.ts";
+import { tokenRoutes } from "./routes/token-routes.ts";
+import { topicRoutes } from "./routes/topic-routes.ts";
+import { userRoutes } from "./routes/user-routes.ts";
+import type { HttpSession } from "./sessions/http-session.ts";
+import type { SessionTable } from "./sessions/session-table.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Set before a route that needs a login is entered. */
+    session: HttpSession | undefined;
+  }
+  interface FastifyContextConfig {
+    readonly isPublic?: boolean;
+  }
+}
+
+/** A socket on which nothing moves for so long is closed: longer than any answer is waited for. */
+const SILENCE_MAX_MS = 120_000;
+
+/** What the app needs beside the options of the listener. */
+export interface AppParts {
+  readonly sessions: SessionTable;
+  readonly isReady: () => boolean;
+}
+
+/** The HTTP application with every route, not listening yet. */
+export async function createApp(options: ListenHttpOptions, parts: AppParts): Promise<FastifyInstance> {
+  const app = fastify({
+    bodyLimit: options.bodyLengthMax,
+    connectionTimeout: SILENCE_MAX_MS,
+    forceCloseConnections: "idle",
+    routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: true },
+    frameworkErrors: (error, _, reply) => answerError(error, reply as FastifyReply, options.log),
+  });
+  app.server.maxConnections = options.socketsMax;
+  app.setValidatorCompiler(() => () => true);
+  app.setSerializerCompiler(() => (data) => String(data));
+  app.setErrorHandler((error, _, reply) => answerError(error, reply, options.log));
+  app.setNotFoundHandler((_, reply) =>
+    answerError(plainError(404, "not_found", "There is no such route."), reply, options.log),
+  );
+  addBodyParser(app);
+  countRequests(app, options);
+  await app.register(swagger, { openapi: { info: { title: "Millrace", version: options.version } } });
+  if (options.cors !== undefined) await addCors(app, options.cors);
+  addAccess(app, options, parts.sessions);
+  app.register((routes, _options, done) => {
+    addPublicRoutes(routes, parts);
+    for (const route of allRoutes(options)) addRoute(routes, route);
+    done();
+  });
+  await app.ready();
+  return app;
+}
+
+/** Every route that needs a login. */
+export function allRoutes(
+  options: Pick<ListenHttpOptions, "clock" | "durabilityOf" | "metricsPage">,
+): readonly Route[] {
+  return [
+    logoutRoute,
+    ...(options.metricsPage === undefined ? [] : [metricsRoute(options.metricsPage)]),
+    ...systemRoutes,
+    snapshotRoute(() => options.clock.wallMicros()),
+    ...messageRoutes(options),
+    ...offsetRoutes,
+    ...userRoutes,
+    ...tokenRoutes,
+    ...streamRoutes,
+    ...topicRoutes,
+    ...partitionRoutes,
+    ...groupRoutes,
+  ];
+}
+
+function addRoute(app: FastifyInstance, route: Route): void {
+  app.route({
+    method: route.method,
+    url: route.url,
+    schema: describeRoute(route),
+    handler: async (request, reply) => {
+      checkConsistency(request, route);
+      const answer = await route.handle({
+        session: sessionOf(request),
+        path: request.params as Readonly<Record<string, string>>,
+        query: Fields.ofQuery(request.query),
+        body: request.body,
+        header: (name, value) => void reply.header(name, value),
+        status: (status) => void reply.code(status),
+        whenSent: (callback) => void reply.raw.once("close", callback),
+      });
+      if (reply.statusCode === 200) reply.code(route.status);
+      if (answer === undefined) return reply.send();
+      if (isRawAnswer(answer)) return reply.type(answer.contentType).send(answer.content);
+      return reply.type("application/json; charset=utf-8").send(writeJson(answer));
+    },
+  });
+}
+
+/** JSON bodies with exact numbers; an empty body counts as none. */
+function addBodyParser(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("application/json", { parseAs: "string" }, (_, text, done) => {
+    if (text === "") {
+      done(null, undefined);
+      return;
+    }
+    try {
+      done(null, parseJson(text as string));
+    } catch (error) {
+      const position = /position \d+/.exec((error as Error).message)?.[0];
+      done(
+        badInput(
+          "body",
+          position === undefined ? "The body is no JSON." : `The body is no JSON at ${position}.`,
+        ),
+      );
+    }
+  });
+}
+
+/** The session behind the bearer of a token, looked up before the body is read. */
+function addAccess(app: FastifyInstance, options: ListenHttpOptions, sessions: SessionTable): void {
+  app.decorateRequest("session", undefined);
+  app.addHook("onRequest", (request, reply, done) => {
+    if (request.is404 || request.routeOptions.config.isPublic === true) {
+      done();
+      return;
+    }
+    const enter = (session: HttpSession) => {
+      request.session = session;
+      reply.header("iggy-view", String(options.view()));
+      done();
+    };
+    const token = bearerOf(request.headers.authorization);
+    if (token instanceof HttpError) {
+      done(token);
+      return;
+    }
+    const known = sessions.known(token);
+    if (known !== undefined) enter(known);
+    else sessions.find(token, peerOf(request)).then(enter, done);
+  });
+}
+
+const SCHEME = "Bearer ";
+
+function bearerOf(authorization: string | undefined): string | HttpError {
+  if (authorization === undefined) return errorOfCode(ErrorCode.AccessTokenMissing);
+  if (authorization.startsWith(SCHEME)) return authorization.slice(SCHEME.length);
+  return /^bearer +(\S+)$/i.exec(authorization)?.[1] ?? unauthenticated();
+}
+
+function sessionOf(request: FastifyRequest): HttpSession {
+  if (request.session === undefined) throw unauthenticated();
+  return request.session;
+}
+
+/** On one node both words mean the same; others are refused. */
+function checkConsistency(request: FastifyRequest, { method }: Route): void {
+  if (method !== "GET") return;
+  Fields.ofQuery(request.query).choice("consistency", { serializable: 0, linearizable: 0 }, 0);
+}
+
+function countRequests(app: FastifyInstance, { metrics }: ListenHttpOptions): void {
+  const requests = metrics.counter("http_requests_total", "Requests received over HTTP");
+  app.addHook("onRequest", (_request, _reply, done) => {
+    requests.add(1);
+    done();
+  });
+}
+
+async function addCors(app: FastifyInstance, options: CorsOptions): Promise<void> {
+  if (options.privateNetwork) {
+    app.addHook("onRequest", (request, reply, done) => {
+      const isAsked = request.headers["access-control-request-private-network"] === "true";
+      if (request.method === "OPTIONS" && isAsked)
+        reply.header("access-control-allow-private-network", "true");
+      done();
+    });
+  }
+  await app.register(cors, {
+    origin: options.origins.includes("*") ? "*" : [...options.origins],
+    methods: [...options.methods],
+    allowedHeaders: [...options.allowedHeaders],
+    exposedHeaders: [...options.exposedHeaders],
+    credentials: options.credentials,
+  });
+}

@@ -1,0 +1,70 @@
+import { CodedError, ErrorCode } from "@millrace/errors";
+import {
+  commandAt,
+  decodeEvictionHeader,
+  HEADER_LENGTH,
+  messageLengthAt,
+  replyOperationAt,
+  statusAt,
+  WireCommand,
+} from "@millrace/framing";
+import { decodeBody, decodeResultSection, errorCodeOfEviction, hasResultSection } from "@millrace/protocol";
+
+/** What the broker said to one request. */
+export interface Outcome {
+  /** 0 for success; then `payload` is what stands behind the result section. */
+  readonly code: number;
+  /** Bytes of its own: nothing borrows from the broker. */
+  readonly payload: Uint8Array;
+  /** True for an eviction: the connection closes. */
+  readonly isLast: boolean;
+}
+
+const NO_BYTES = new Uint8Array(0);
+
+/**
+ * Takes the replies of one vectored write apart. A reply is its 256-byte header as one part and its body as
+ * the parts after it, some of which may be empty.
+ */
+export function* repliesIn(parts: readonly Uint8Array[]): Generator<Outcome> {
+  for (let index = 0; index < parts.length; ) {
+    const header = parts[index++] as Uint8Array;
+    const view = new DataView(header.buffer, header.byteOffset, header.byteLength);
+    const bodyLength = messageLengthAt(view, 0) - HEADER_LENGTH;
+    const body: Uint8Array[] = [];
+    for (let length = 0; length < bodyLength; ) {
+      const part = parts[index++];
+      if (part === undefined) throw new CodedError(ErrorCode.InvalidCommand, "A reply is not whole.");
+      body.push(part);
+      length += part.length;
+    }
+    while (parts[index]?.length === 0) index++;
+    yield commandAt(view, 0) === WireCommand.eviction
+      ? evicted(header)
+      : outcomeOf(view, joined(body, bodyLength));
+  }
+}
+
+function evicted(header: Uint8Array): Outcome {
+  const eviction = decodeEvictionHeader(header);
+  return { code: errorCodeOfEviction(eviction.reason, eviction), payload: NO_BYTES, isLast: true };
+}
+
+function outcomeOf(view: DataView, body: Uint8Array): Outcome {
+  const status = statusAt(view, 0);
+  if (status !== 0) return { code: status, payload: NO_BYTES, isLast: false };
+  if (!hasResultSection(replyOperationAt(view, 0))) return { code: 0, payload: body, isLast: false };
+  return { ...decodeBody(decodeResultSection, body), isLast: false };
+}
+
+/** A copy of the parts in one piece: they are lent only until the write is reported as done. */
+function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
+  if (length === 0) return NO_BYTES;
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}

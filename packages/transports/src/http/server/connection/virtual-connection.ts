@@ -1,0 +1,113 @@
+import { CodedError, ErrorCode } from "@millrace/errors";
+import type { Lease } from "@millrace/framing";
+import { type Connection, TransportKind, type VouchedUser } from "@millrace/platform";
+import type { DeliveryTurn } from "./delivery-turn.ts";
+import { type Outcome, repliesIn } from "./reply.ts";
+
+/** One request of a virtual connection. */
+export interface PendingRequest {
+  /** Header and body of one message; its hold is given away with the request. */
+  readonly messageLease: Lease;
+  /** Called once, with an error when the connection ended first. */
+  done(outcome: Outcome | CodedError): void;
+}
+
+/**
+ * A connection without a socket: requests are put in by HTTP routes, and replies go back to whoever asked.
+ *
+ * The broker sees a connection like any other. Replies come in the order of the requests, so nobody needs a
+ * number to match them. While the broker pauses the connection, requests wait here.
+ */
+export class VirtualConnection implements Connection {
+  readonly transport = TransportKind.http;
+  readonly remoteAddress: string;
+  readonly vouchedUser?: VouchedUser;
+  onMessage: (messageLease: Lease) => void = () => {};
+  onReadEnd: () => void = () => {};
+  onDrain: () => void = () => {};
+  onClose: (error?: CodedError) => void = () => {};
+  /** Called once, before `onClose`. */
+  onEnded: () => void = () => {};
+  readonly #turn: DeliveryTurn;
+  readonly #deliverLater = () => this.#deliverAll();
+  readonly #unanswered: PendingRequest[] = [];
+  readonly #waiting: PendingRequest[] = [];
+  #pauses = 0;
+  #isEnded = false;
+
+  /** @param options.vouchedUser  user whose Register needs no credentials, see `Connection.vouchedUser` */
+  constructor(options: {
+    readonly remoteAddress: string;
+    readonly vouchedUser?: VouchedUser | undefined;
+    readonly turn: DeliveryTurn;
+  }) {
+    this.#turn = options.turn;
+    this.remoteAddress = options.remoteAddress;
+    if (options.vouchedUser !== undefined) this.vouchedUser = options.vouchedUser;
+  }
+
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  /** Requests that are not answered yet. */
+  get requestsCount(): number {
+    return this.#unanswered.length + this.#waiting.length;
+  }
+
+  /** Hands one request to the broker, with the others of this turn or when it takes requests again. */
+  request(request: PendingRequest): void {
+    if (this.#isEnded) {
+      request.messageLease.release();
+      request.done(gone());
+      return;
+    }
+    this.#waiting.push(request);
+    if (this.#waiting.length === 1) this.#turn.add(this.#deliverLater);
+  }
+
+  send(parts: readonly Uint8Array[], onWritten?: (error?: CodedError) => void): boolean {
+    if (this.#isEnded) {
+      queueMicrotask(() => onWritten?.(gone()));
+      return false;
+    }
+    for (const outcome of repliesIn(parts)) this.#unanswered.shift()?.done(outcome);
+    queueMicrotask(() => onWritten?.());
+    return true;
+  }
+
+  pause(): void {
+    this.#pauses++;
+  }
+
+  resume(): void {
+    if (this.#pauses === 0) return;
+    this.#pauses--;
+    this.#deliverAll();
+  }
+
+  close(error?: CodedError): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    for (const { messageLease } of this.#waiting) messageLease.release();
+    for (const { done } of [...this.#unanswered.splice(0), ...this.#waiting.splice(0)]) done(error ?? gone());
+    this.onEnded();
+    queueMicrotask(() => this.onClose(error));
+  }
+
+  #deliverAll(): void {
+    while (this.#pauses === 0 && !this.#isEnded) {
+      const request = this.#waiting.shift();
+      if (request === undefined) return;
+      this.#unanswered.push(request);
+      this.onMessage(request.messageLease);
+      request.messageLease.release();
+      if (this.#waiting.length === 0) this.onReadEnd();
+    }
+  }
+}
+
+/** The session is over, by logout, eviction or because the server stops: nothing of it was answered. */
+function gone(): CodedError {
+  return new CodedError(ErrorCode.Disconnected, "The session ended before the answer.");
+}

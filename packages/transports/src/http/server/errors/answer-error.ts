@@ -1,0 +1,42 @@
+import { InvariantError, isCodedError } from "@millrace/errors";
+import type { Log } from "@millrace/platform";
+import type { FastifyError, FastifyReply } from "fastify";
+import { badInput, errorOfCoded, HttpError, plainError } from "./http-error.ts";
+
+const PAYLOAD_TOO_LARGE = 413;
+
+/** Answers with the JSON body of an error, whatever was thrown. */
+export function answerError(error: unknown, reply: FastifyReply, log: Log): void {
+  const answer = httpErrorOf(error, log);
+  reply.code(answer.status).type("application/json; charset=utf-8");
+  if (answer.retryAfterSeconds !== undefined) reply.header("retry-after", String(answer.retryAfterSeconds));
+  if (answer.status === PAYLOAD_TOO_LARGE) reply.header("connection", "close");
+  reply.send(answer.body());
+}
+
+function httpErrorOf(error: unknown, log: Log): HttpError {
+  if (error instanceof HttpError) return error;
+  if (isCodedError(error)) return errorOfCoded(error);
+  const { code, statusCode, message } = error as FastifyError;
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
+    return refusalOf(code, statusCode, message);
+  if (error instanceof InvariantError) {
+    setImmediate(() => {
+      throw error;
+    });
+  }
+  log.error("An HTTP request failed for a reason of our own.", {
+    error: String(error),
+    stack: (error as Error).stack,
+  });
+  return plainError(500, "internal_error", "The server made a mistake.");
+}
+
+/** Requests that the HTTP layer itself refuses before a route sees them. */
+function refusalOf(code: string, status: number, message: string): HttpError {
+  if (status === PAYLOAD_TOO_LARGE) return plainError(status, "payload_too_large", message);
+  if (status === 415) return plainError(status, "unsupported_media_type", message);
+  return code === "FST_ERR_BAD_URL"
+    ? badInput("path", message)
+    : plainError(status, "invalid_http_request", message);
+}

@@ -1,0 +1,98 @@
+import { ErrorCode } from "@millrace/errors";
+import { FrameCursor, type OutgoingMessage } from "@millrace/framing";
+import {
+  decodeBody,
+  decodePollMessagesReply,
+  PAYLOAD_LENGTH_MAX,
+  type Partitioning,
+} from "@millrace/protocol";
+import { errorOfCode } from "../errors/http-error.ts";
+import { encodeBase64 } from "../json/base64.ts";
+import { Fields, wholeNumber } from "../json/fields.ts";
+import { readUserHeaders, userHeadersText } from "./header-json.ts";
+
+const U128_MAX = (1n << 128n) - 1n;
+const PARTITION_ID_LENGTH = 4;
+/** 32 hexadecimal digits, as they are, behind 0x, or with the dashes of a UUID. */
+const HEX_ID = /^(?:0x)?([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})$/i;
+
+/** What the body of a send says. */
+export interface SendBody {
+  readonly partitioning: Partitioning;
+  readonly messages: readonly OutgoingMessage[];
+}
+
+/** Reads the body of a send. @throws HttpError 422 for its shape, or with the code of what a message lacks */
+export function readSend(body: unknown): SendBody {
+  const fields = Fields.ofBody(body);
+  const partitioning = readPartitioning(fields.object("partitioning"));
+  const list = fields.list("messages");
+  if (list.length === 0) throw errorOfCode(ErrorCode.InvalidMessagesCount, { field: "messages" });
+  return { partitioning, messages: list.map(readMessage) };
+}
+
+/** JSON text of a poll's reply. */
+export function pollText(payload: Uint8Array): string {
+  const { partitionId, currentOffset, count, batches } = decodeBody(decodePollMessagesReply, payload);
+  const messages: string[] = [];
+  for (let position = 0; position < batches.length; ) {
+    const cursor = new FrameCursor(batches, position);
+    while (cursor.next()) messages.push(messageText(cursor));
+    position += cursor.header.batchLength;
+  }
+  return `{"partition_id":${partitionId},"current_offset":${currentOffset},"count":${count},"messages":[${messages.join(",")}]}`;
+}
+
+/** Every number is written with all its digits. */
+function messageText(cursor: FrameCursor): string {
+  const { header, payload, userHeaders } = cursor;
+  const offset = header.baseOffset + cursor.offsetDelta;
+  const originTimestamp = header.originTimestamp + cursor.timestampDelta;
+  const lengths = `"user_headers_length":${userHeaders.length},"payload_length":${payload.length},"reserved":0`;
+  const numbers = `"checksum":${cursor.checksum},"id":${cursor.id},"offset":${offset}`;
+  const times = `"timestamp":${header.baseTimestamp},"origin_timestamp":${originTimestamp}`;
+  const body = `"payload":"${encodeBase64(payload)}","user_headers":${userHeadersText(userHeaders)}`;
+  return `{"header":{${numbers},${times},${lengths}},${body}}`;
+}
+
+function readPartitioning(fields: Fields): Partitioning {
+  const kind = fields.choice("kind", {
+    balanced: "balanced",
+    partition_id: "partition",
+    messages_key: "key",
+  } as const);
+  if (kind === "balanced") return { kind };
+  const value = fields.base64("value");
+  if (kind === "key") {
+    if (value.length >= 1 && value.length <= 255) return { kind, key: value };
+    throw errorOfCode(ErrorCode.InvalidKeyValueLength, { field: fields.pathOf("value") });
+  }
+  if (value.length !== PARTITION_ID_LENGTH) fields.fail("value", "A partition id is 4 bytes, little-endian.");
+  return { kind, partitionId: new DataView(value.buffer, value.byteOffset).getUint32(0, true) };
+}
+
+function readMessage(value: unknown, index: number): OutgoingMessage {
+  const fields = Fields.of(value, () => `messages[${index}]`);
+  const payload = fields.base64("payload");
+  if (payload.length === 0 || payload.length > PAYLOAD_LENGTH_MAX) {
+    const code = payload.length === 0 ? ErrorCode.EmptyMessagePayload : ErrorCode.TooBigMessagePayload;
+    throw errorOfCode(code, { field: fields.pathOf("payload") });
+  }
+  const userHeaders = readUserHeaders(fields, "user_headers");
+  const id = readId(fields);
+  return userHeaders === undefined ? { id, payload } : { id, payload, userHeaders };
+}
+
+/** A number of up to 128 bits, as number or text, or the hexadecimal digits of one; 0 when it is left out. */
+function readId(fields: Fields): bigint {
+  const value = fields.raw("id");
+  if (value === undefined) return 0n;
+  const whole = wholeNumber(value) ?? hexId(value);
+  if (whole !== undefined && whole >= 0n && whole <= U128_MAX) return whole;
+  return fields.fail("id", "An id is an exact whole number of at most 128 bits, or a UUID.");
+}
+
+function hexId(value: unknown): bigint | undefined {
+  const digits = typeof value === "string" ? HEX_ID.exec(value) : null;
+  return digits === null ? undefined : BigInt(`0x${digits.slice(1).join("")}`);
+}

@@ -1,0 +1,60 @@
+import type { Fields } from "../json/fields.ts";
+import type { JsonValue } from "../json/write-json.ts";
+import type { HttpSession } from "../sessions/http-session.ts";
+
+/** A JSON schema for the document that describes the API; requests are checked by the readers of `Fields`. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+/** What a handler is given. */
+export interface RouteCall {
+  readonly session: HttpSession;
+  /** Segments of the path by name, decoded. */
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: Fields;
+  /** The parsed JSON body; undefined when there is none. */
+  readonly body: unknown;
+  /** Sets a header of the answer. */
+  header(name: string, value: string): void;
+  /** Answers with another status than the route's own. */
+  status(status: number): void;
+  /** Calls back once, when the answer was sent or its client is gone. */
+  whenSent(callback: () => void): void;
+}
+
+/** An answer that is not made of JSON values. */
+export interface RawAnswer {
+  readonly contentType: string;
+  readonly content: string | Uint8Array;
+}
+
+/** One route of the API, with the words that describe it. */
+export interface Route {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  /** Path with `:name` for its parameters. */
+  readonly url: string;
+  readonly tag: string;
+  readonly summary: string;
+  /** Status of a success. */
+  readonly status: 200 | 201 | 204;
+  readonly query?: Readonly<Record<string, Schema>>;
+  readonly body?: Schema;
+  readonly answer?: Schema;
+  /** Content type of the answer when it is no JSON. */
+  readonly answerType?: string;
+  /** Undefined for an answer without a body. */
+  handle(call: RouteCall): Promise<JsonValue | RawAnswer | undefined>;
+}
+
+const raw = new WeakSet<object>();
+
+/** Marks an answer that is sent as it is. */
+export function rawAnswer(contentType: string, content: string | Uint8Array): RawAnswer {
+  const answer = { contentType, content };
+  raw.add(answer);
+  return answer;
+}
+
+/** True for what `rawAnswer` made. */
+export function isRawAnswer(answer: JsonValue | RawAnswer): answer is RawAnswer {
+  return typeof answer === "object" && answer !== null && raw.has(answer);
+}

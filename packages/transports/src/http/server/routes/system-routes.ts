@@ -1,0 +1,154 @@
+import {
+  decodeBody,
+  decodeDescribeOptionsReply,
+  decodeGetClientReply,
+  decodeGetClientsReply,
+  decodeGetClusterMetadataReply,
+  decodeGetStatsReply,
+  encodeDescribeOptions,
+  encodeGetClient,
+  encodeGetSnapshot,
+  type GetSnapshot,
+  type OptionScope,
+  OptionScopeCode,
+  type SnapshotType,
+} from "@millrace/protocol";
+import { badInput, notFound } from "../errors/http-error.ts";
+import { Fields } from "../json/fields.ts";
+import {
+  clientDetailsJson,
+  clientJson,
+  clusterJson,
+  optionSpecJson,
+  statsJson,
+} from "../objects/system-json.ts";
+import { schema } from "../openapi/schemas.table.ts";
+import { type Route, rawAnswer } from "./route.ts";
+import { snapshotName } from "./snapshot-name.ts";
+import { numberOf } from "./targets.ts";
+
+const tag = "system";
+const ZIP = "application/zip";
+
+const COMPRESSIONS: Readonly<Record<string, GetSnapshot["compression"]>> = {
+  Stored: "stored",
+  Deflated: "deflated",
+  Bzip2: "bzip2",
+  Zstd: "zstd",
+  Lzma: "lzma",
+  Xz: "xz",
+};
+const SNAPSHOT_TYPES: Readonly<Record<string, SnapshotType>> = {
+  FilesystemOverview: "filesystemOverview",
+  ProcessList: "processList",
+  ResourceUsage: "resourceUsage",
+  Test: "test",
+  ServerLogs: "serverLogs",
+  ServerConfig: "serverConfig",
+  All: "all",
+};
+
+/** The server itself, its clients and its catalogs of options. */
+export const systemRoutes: readonly Route[] = [
+  {
+    method: "GET",
+    url: "/stats",
+    tag,
+    summary: "What the server does and holds",
+    status: 200,
+    answer: schema.stats,
+    async handle({ session }) {
+      return statsJson(decodeBody(decodeGetStatsReply, await session.ask("GetStats")));
+    },
+  },
+  {
+    method: "GET",
+    url: "/cluster/metadata",
+    tag,
+    summary: "The nodes clients may connect to",
+    status: 200,
+    answer: schema.cluster,
+    async handle({ session }) {
+      return clusterJson(decodeBody(decodeGetClusterMetadataReply, await session.ask("GetClusterMetadata")));
+    },
+  },
+  {
+    method: "GET",
+    url: "/options/:scope",
+    tag,
+    summary: "The options of `topic`, `stream` or `user`",
+    status: 200,
+    answer: schema.listOf(schema.optionSpec),
+    async handle({ session, path }) {
+      const request = encodeDescribeOptions({ scope: scopeOf(path["scope"]) });
+      const reply = await session.ask("DescribeOptions", request);
+      return decodeBody(decodeDescribeOptionsReply, reply).map(optionSpecJson);
+    },
+  },
+  {
+    method: "GET",
+    url: "/clients",
+    tag,
+    summary: "All connections",
+    status: 200,
+    answer: schema.listOf(schema.client),
+    async handle({ session }) {
+      return decodeBody(decodeGetClientsReply, await session.ask("GetClients")).map(clientJson);
+    },
+  },
+  {
+    method: "GET",
+    url: "/clients/:client_id",
+    tag,
+    summary: "One connection with its consumer groups",
+    status: 200,
+    answer: schema.clientDetails,
+    async handle(call) {
+      const clientId = numberOf(call, "client_id");
+      const reply = await call.session.ask("GetClient", encodeGetClient({ clientId }));
+      const client = decodeBody(decodeGetClientReply, reply);
+      if (client === undefined) throw notFound();
+      return clientDetailsJson(client);
+    },
+  },
+];
+
+/**
+ * The snapshot for diagnostics.
+ *
+ * @param wallMicros  the time its file is named after
+ */
+export function snapshotRoute(wallMicros: () => number): Route {
+  return {
+    method: "POST",
+    url: "/snapshot",
+    tag,
+    summary: "A ZIP file with facts for diagnostics",
+    status: 200,
+    body: schema.snapshot,
+    answerType: ZIP,
+    async handle({ session, body, header }) {
+      const zip = await session.ask("GetSnapshot", encodeGetSnapshot(readSnapshot(Fields.ofBody(body))));
+      header("content-disposition", `attachment; filename="${snapshotName(wallMicros())}"`);
+      return rawAnswer(ZIP, zip);
+    },
+  };
+}
+
+function scopeOf(word: string | undefined): OptionScope {
+  if (word !== undefined && Object.hasOwn(OptionScopeCode, word)) return word as OptionScope;
+  throw badInput("scope", `One of these is needed here: ${Object.keys(OptionScopeCode).join(", ")}.`);
+}
+
+function readSnapshot(fields: Fields): GetSnapshot {
+  const compression = fields.choice("compression", COMPRESSIONS, "deflated");
+  const list = fields.has("snapshot_types") ? fields.list("snapshot_types") : ["All"];
+  const types = list.map((word) => {
+    const type =
+      typeof word === "string" && Object.hasOwn(SNAPSHOT_TYPES, word) ? SNAPSHOT_TYPES[word] : undefined;
+    const words = Object.keys(SNAPSHOT_TYPES).join(", ");
+    return type ?? fields.fail("snapshot_types", `Each is one of these: ${words}.`);
+  });
+  if (types.length > 255) fields.fail("snapshot_types", "At most 255 are asked for at once.");
+  return { compression, types };
+}

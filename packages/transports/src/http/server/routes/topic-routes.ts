@@ -1,0 +1,117 @@
+import { ErrorCode } from "@millrace/errors";
+import {
+  checkName,
+  decodeBody,
+  decodeCreateTopicReply,
+  decodeGetTopicReply,
+  decodeGetTopicsReply,
+  encodeCreateTopic,
+  encodeDeleteTopic,
+  encodeGetTopic,
+  encodeGetTopics,
+  encodePurgeTopic,
+  encodeUpdateTopic,
+} from "@millrace/protocol";
+import { notFound } from "../errors/http-error.ts";
+import { Fields } from "../json/fields.ts";
+import { topicDetailsJson, topicJson } from "../objects/topic-json.ts";
+import { schema } from "../openapi/schemas.table.ts";
+import { topicOptionsOf } from "./options-of.ts";
+import type { Route } from "./route.ts";
+import { streamOf, topicOf } from "./targets.ts";
+
+const tag = "topics";
+const COMPRESSION = { none: "none", gzip: "gzip" } as const;
+const NEEDED = ["name", "partitions_count", "compression_algorithm", "message_expiry", "max_topic_size"];
+
+/** Topics. */
+export const topicRoutes: readonly Route[] = [
+  {
+    method: "GET",
+    url: "/streams/:stream_id/topics",
+    tag,
+    summary: "All topics of a stream",
+    status: 200,
+    answer: schema.listOf(schema.topic),
+    async handle(call) {
+      const reply = await call.session.ask("GetTopics", encodeGetTopics(streamOf(call)));
+      return decodeBody(decodeGetTopicsReply, reply).map(topicJson);
+    },
+  },
+  {
+    method: "POST",
+    url: "/streams/:stream_id/topics",
+    tag,
+    summary: "Creates a topic",
+    status: 200,
+    body: schema.object({ ...schema.topicSettings, partitions_count: schema.u32 }, NEEDED),
+    answer: schema.topicDetails,
+    async handle(call) {
+      const fields = Fields.ofBody(call.body);
+      fields.choice("compression_algorithm", COMPRESSION);
+      fields.u64("message_expiry");
+      fields.u64("max_topic_size");
+      const partitionsCount = fields.u32("partitions_count");
+      const request = encodeCreateTopic({ ...streamOf(call), partitionsCount, ...readTopic(fields) });
+      return topicDetailsJson(
+        decodeBody(decodeCreateTopicReply, await call.session.ask("CreateTopic", request)),
+      );
+    },
+  },
+  {
+    method: "GET",
+    url: "/streams/:stream_id/topics/:topic_id",
+    tag,
+    summary: "A topic with its partitions",
+    status: 200,
+    answer: schema.topicDetails,
+    async handle(call) {
+      const reply = await call.session.ask("GetTopic", encodeGetTopic(topicOf(call)));
+      const topic = decodeBody(decodeGetTopicReply, reply);
+      if (topic === undefined) throw notFound();
+      return topicDetailsJson(topic);
+    },
+  },
+  {
+    method: "PUT",
+    url: "/streams/:stream_id/topics/:topic_id",
+    tag,
+    summary: "Changes a topic; what is left out stays as it is",
+    status: 204,
+    body: schema.object(schema.topicSettings, ["name"]),
+    async handle(call) {
+      const fields = Fields.ofBody(call.body);
+      if (fields.has("compression_algorithm")) fields.choice("compression_algorithm", COMPRESSION);
+      await call.session.ask("UpdateTopic", encodeUpdateTopic({ ...topicOf(call), ...readTopic(fields) }));
+      return undefined;
+    },
+  },
+  {
+    method: "DELETE",
+    url: "/streams/:stream_id/topics/:topic_id",
+    tag,
+    summary: "Deletes a topic and everything in it",
+    status: 204,
+    async handle(call) {
+      await call.session.ask("DeleteTopic", encodeDeleteTopic(topicOf(call)));
+      return undefined;
+    },
+  },
+  {
+    method: "DELETE",
+    url: "/streams/:stream_id/topics/:topic_id/purge",
+    tag,
+    summary: "Deletes every message of a topic",
+    status: 204,
+    async handle(call) {
+      await call.session.ask("PurgeTopic", encodePurgeTopic(topicOf(call)));
+      return undefined;
+    },
+  },
+];
+
+function readTopic(fields: Fields) {
+  const name = fields.text("name");
+  checkName(name, ErrorCode.InvalidTopicName);
+  return { name, options: topicOptionsOf(fields) };
+}

@@ -1,0 +1,247 @@
+import { type CodedError, ErrorCode, isCodedError } from "@millrace/errors";
+import { encodeRequestHeader, HEADER_LENGTH, type Lease } from "@millrace/framing";
+import type { Clock, Random } from "@millrace/platform";
+import { type CommandName, decodeBody, decodeLoginReply, Operation } from "@millrace/protocol";
+import { commandFields } from "../connection/command.ts";
+import type { Deadlines } from "../connection/deadlines.ts";
+import type { DeliveryTurn } from "../connection/delivery-turn.ts";
+import type { Outcome } from "../connection/reply.ts";
+import { VirtualConnection } from "../connection/virtual-connection.ts";
+import {
+  type BatchRoom,
+  type BatchToWrite,
+  type MessageHeader,
+  writeBatchMessage,
+  writeMessage,
+} from "../connection/write-message.ts";
+import { errorOfCode, plainError } from "../errors/http-error.ts";
+import { type Credentials, loginBody } from "./login-body.ts";
+import type { WriteSlots } from "./write-slots.ts";
+
+/** Requests of one session that are not answered; beyond it a client asks faster than it is served. */
+const REQUESTS_MAX = 256;
+/** How long a change of the catalog is tried again while it is answered with 57 or 58. */
+const CONTROL_PATIENCE_MS = 30_000;
+const CONTROL_RETRY_MS = 100;
+/** How long a write or read of a partition is waited for: the patience of `SessionParts.deadlines`. */
+export const PARTITION_PATIENCE_MS = 10_000;
+
+/** What a session is made with. */
+export interface SessionParts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly room: BatchRoom;
+  readonly turn: DeliveryTurn;
+  readonly deadlines: Deadlines;
+  readonly writeSlots: WriteSlots;
+  readonly onConnection: (connection: VirtualConnection) => void;
+}
+
+/** One logged-in HTTP client: a virtual connection, the session the broker gave it, and its numbers. */
+export class HttpSession {
+  readonly #parts: SessionParts;
+  readonly #connection: VirtualConnection;
+  readonly #client: bigint;
+  #session = 0n;
+  #nextNumber = 1;
+  /** Header of every send, but for length and number. */
+  readonly #sendHeader = new Uint8Array(HEADER_LENGTH);
+  #userId = -1;
+  #openedAtMicros = 0;
+  /** Writes of partitions somebody waits for. */
+  writesInFlight = 0;
+  /** Unix seconds after which no token leads here; 0 while none was handed out. */
+  expiresAt = 0;
+
+  private constructor(parts: SessionParts, connection: VirtualConnection, client: bigint) {
+    this.#parts = parts;
+    this.#connection = connection;
+    this.#client = client;
+  }
+
+  /**
+   * Registers a new session with the broker.
+   * @throws HttpError with the code of the refusal
+   */
+  static async open(
+    parts: SessionParts,
+    credentials: Credentials,
+    from: { readonly remoteAddress: string; readonly onEnded: (session: HttpSession) => void },
+  ): Promise<HttpSession> {
+    const vouchedUser = "user" in credentials ? credentials.user : undefined;
+    const connection = new VirtualConnection({ ...from, vouchedUser, turn: parts.turn });
+    const session = new HttpSession(parts, connection, randomClient(parts));
+    connection.onEnded = () => from.onEnded(session);
+    parts.onConnection(connection);
+    try {
+      await session.#register(credentials);
+    } catch (error) {
+      connection.close();
+      throw error;
+    }
+    return session;
+  }
+
+  get userId(): number {
+    return this.#userId;
+  }
+
+  /** When the broker accepted the login, micros since the epoch. */
+  get openedAtMicros(): number {
+    return this.#openedAtMicros;
+  }
+
+  get isEnded(): boolean {
+    return this.#connection.isEnded;
+  }
+
+  isExpired(nowSeconds: number): boolean {
+    return this.expiresAt !== 0 && this.expiresAt <= nowSeconds;
+  }
+
+  /**
+   * Carries out one command; resolves with the payload of its reply.
+   *
+   * A change of the catalog that is answered "not now" is repeated for a while, under the same number, so
+   * that nothing is done twice.
+   * @throws HttpError for a refusal, a time-out, or too many requests
+   */
+  async ask(name: CommandName, body: Uint8Array = new Uint8Array(0)): Promise<Uint8Array> {
+    const { operation, code, plane } = commandFields(name);
+    const header = this.#header(operation, code);
+    const write = () => writeMessage(header, body);
+    if (plane === "metadata") return payloadOf(await this.#insist(write));
+    if (plane === "partition") return this.#write(write, "offset_write_timeout");
+    return payloadOf(await this.#exchange(write, "partition_read_timeout"));
+  }
+
+  /**
+   * Sends a batch; resolves with the payload of the confirmation.
+   * @throws HttpError as `ask`; 429 when too many writes are awaited
+   */
+  send(batch: Omit<BatchToWrite, "header" | "request">): Promise<Uint8Array> {
+    const numbered = { ...batch, header: this.#sendHeader, request: this.#nextNumber++ };
+    return this.#write(() => writeBatchMessage(this.#parts.room, numbered), "produce_timeout");
+  }
+
+  /** Sends a batch whose outcome nobody asks for. @throws HttpError when it cannot be handed over */
+  dispatch(batch: Omit<BatchToWrite, "header" | "request">): void {
+    const numbered = { ...batch, header: this.#sendHeader, request: this.#nextNumber++ };
+    this.#request(
+      () => writeBatchMessage(this.#parts.room, numbered),
+      () => {},
+    );
+  }
+
+  /** Ends the session with the broker and the connection with it. */
+  async logout(): Promise<void> {
+    try {
+      await this.ask("LogoutUser");
+    } finally {
+      this.end();
+    }
+  }
+
+  /** Ends the connection; the broker logs the session out. */
+  end(): void {
+    this.#connection.close();
+  }
+
+  async #register(credentials: Credentials): Promise<void> {
+    const header = { client: this.#client, operation: Operation.Register };
+    const body = loginBody(credentials);
+    const payload = payloadOf(await this.#exchange(() => writeMessage(header, body)));
+    const reply = decodeBody(decodeLoginReply, payload);
+    this.#session = BigInt(reply.session);
+    this.#userId = reply.userId;
+    this.#openedAtMicros = this.#parts.clock.wallMicros();
+    const operation = Operation.SendMessages;
+    const fields = { length: HEADER_LENGTH, client: this.#client, session: this.#session, operation };
+    encodeRequestHeader(this.#sendHeader, fields);
+  }
+
+  #header(operation: number, code: number): MessageHeader {
+    const isNumbered = operation !== Operation.NonReplicated;
+    const request = isNumbered ? this.#nextNumber++ : this.#nextNumber;
+    return { client: this.#client, session: this.#session, request: BigInt(request), operation, code };
+  }
+
+  async #write(write: () => Lease | undefined, timeoutCode: string): Promise<Uint8Array> {
+    const { writeSlots } = this.#parts;
+    writeSlots.take(this);
+    try {
+      return payloadOf(await this.#exchange(write, timeoutCode));
+    } finally {
+      writeSlots.give(this);
+    }
+  }
+
+  async #insist(write: () => Lease | undefined): Promise<Outcome> {
+    const { clock } = this.#parts;
+    const deadlineMs = clock.monotonicMs() + CONTROL_PATIENCE_MS;
+    for (;;) {
+      const outcome = await this.#exchange(write);
+      const { TransientNotAccepted, TransientNotCommitted } = ErrorCode;
+      const isTransient = outcome.code === TransientNotAccepted || outcome.code === TransientNotCommitted;
+      if (!isTransient || clock.monotonicMs() >= deadlineMs) return outcome;
+      await new Promise<void>((resolve) => void clock.setTimer(CONTROL_RETRY_MS, resolve));
+    }
+  }
+
+  /** One request and its outcome; with a time-out code it is waited for as long as a partition may take. */
+  #exchange(write: () => Lease | undefined, timeoutCode?: string): Promise<Outcome> {
+    return new Promise((resolve, reject) => {
+      const { deadlines } = this.#parts;
+      const deadline =
+        timeoutCode === undefined ? undefined : deadlines.add(() => reject(tooLate(timeoutCode)));
+      const done = (outcome: Outcome | CodedError) => {
+        if (deadline !== undefined) deadlines.settle(deadline);
+        if (isCodedError(outcome)) reject(lost(outcome));
+        else resolve(outcome);
+      };
+      try {
+        this.#request(write, done);
+      } catch (error) {
+        if (deadline !== undefined) deadlines.settle(deadline);
+        reject(error);
+      }
+    });
+  }
+
+  #request(write: () => Lease | undefined, done: (outcome: Outcome | CodedError) => void): void {
+    if (this.#connection.requestsCount >= REQUESTS_MAX) {
+      throw plainError(503, "server_busy", "The session has too many requests under way.");
+    }
+    const messageLease = write();
+    if (messageLease === undefined) {
+      const reason = "There is no memory for the batch now.";
+      throw errorOfCode(ErrorCode.TransientNotAccepted, { reason });
+    }
+    this.#connection.request({ messageLease, done });
+  }
+}
+
+/** The payload of a success. @throws HttpError for everything else */
+function payloadOf({ code, payload }: Outcome): Uint8Array {
+  if (code !== 0) throw errorOfCode(code);
+  return payload;
+}
+
+/** The connection ended before the answer: what became of a write is not known. */
+function lost(error: CodedError): Error {
+  return errorOfCode(ErrorCode.TransientNotCommitted, { reason: error.message });
+}
+
+function tooLate(code: string): Error {
+  return plainError(
+    504,
+    code,
+    `No answer within ${PARTITION_PATIENCE_MS} ms; what became of it is not known.`,
+  );
+}
+
+/** A client id nobody else has: 128 random bits, never 0. */
+function randomClient({ random }: SessionParts): bigint {
+  const hex = Buffer.from(random.bytes(16)).toString("hex");
+  return BigInt(`0x${hex}`) || 1n;
+}
