@@ -27,6 +27,19 @@ function fail(sentence) {
   process.exit(1);
 }
 
+/** How often a task looks whether the npm that started it is still there. */
+const PARENT_CHECK_MS = 300;
+const parent = process.ppid;
+/** What a shell reports for a program that SIGTERM ended. */
+const STOPPED = 143;
+/** The first signal that asked us to stop: what would come next is not begun. */
+let stopSignal;
+
+/** npm passes SIGTERM to its shell only, which ends without telling us: then nobody else would stop the server. */
+function hasLostNpm() {
+  return process.env.npm_lifecycle_event !== undefined && process.ppid !== parent;
+}
+
 /**
  * Runs a program to its end. `quiet` keeps its output back unless it fails; `watch` sees every chunk of it.
  * Signals go on to it, so that Ctrl-C stops the server in order.
@@ -43,13 +56,19 @@ function run(program, args, { quiet = false, watch } = {}) {
     };
     child.stdout?.on("data", onOutput(process.stdout));
     child.stderr?.on("data", onOutput(process.stderr));
-    const forward = (signal) => child.kill(signal);
+    const forward = (signal) => {
+      stopSignal ??= signal;
+      child.kill(signal);
+    };
     process.on("SIGINT", forward);
     process.on("SIGTERM", forward);
+    const watchParent = setInterval(() => hasLostNpm() && forward("SIGTERM"), PARENT_CHECK_MS);
     child.on("error", (error) => fail(`Could not run ${program}: ${error.message}`));
     child.on("close", (code, signal) => {
       process.off("SIGINT", forward);
       process.off("SIGTERM", forward);
+      clearInterval(watchParent);
+      if (quiet && stopSignal !== undefined) process.exit(STOPPED); // a step before the last one: the rest is not begun
       if (quiet && code !== 0) process.stderr.write(kept);
       resolve(code ?? (signal === null ? 1 : 128));
     });
@@ -101,7 +120,8 @@ async function build(workspaces, force) {
   const args = ["run", "build", "--output-logs=errors-only", "--log-prefix=none"];
   for (const workspace of workspaces) args.push(`--filter=${workspace}`);
   if (force) args.push("--force");
-  if ((await run("turbo", args, { quiet: true })) !== 0) fail("The build failed; the lines above say why.");
+  const code = await run("turbo", args, { quiet: true });
+  if (code !== 0) fail("The build failed; the lines above say why.");
 }
 
 /** `npm start`: a server on loopback with a default root user, unless the caller says otherwise. */

@@ -34,7 +34,7 @@ export const BANNER = `
 
 const EXAMPLES = `
 Examples:
-  millrace server
+  millrace server --with-default-root-credentials
   export MILLRACE_USERNAME=iggy MILLRACE_PASSWORD=iggy
   millrace stream create shop
   millrace topic create shop orders 3 none

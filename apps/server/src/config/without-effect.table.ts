@@ -15,7 +15,6 @@ export const WITHOUT_EFFECT: readonly (readonly [path: string, reason: string])[
   ["websocket.write_buffer_size", "buffers follow the messages"],
   ["websocket.max_write_buffer_size", "a slow reader is held back as on TCP"],
   ["websocket.max_frame_size", "a frame may be as long as a message"],
-  ["personal_access_token", "tokens are not built yet"],
   ["data_maintenance", "retention is not built yet; nothing is removed on its own"],
   ["telemetry.service_name", "telemetry is not built yet"],
   ["telemetry.logs", "telemetry is not built yet"],

@@ -6,7 +6,7 @@ import { createNodePlatform } from "@millrace/platform/node";
 import { createPrometheusMetrics } from "@millrace/platform/prometheus";
 import type { HttpListener } from "@millrace/transports/http/server";
 import { effectiveConfig } from "../config/effective-config.ts";
-import type { Environment } from "../config/environment.ts";
+import { type Environment, prefixedVariable } from "../config/environment.ts";
 import { parseListenAddress } from "../config/listen-address.ts";
 import type { Config } from "../config/schema.ts";
 import { type RootCredentials, rootCredentials } from "../root-user/root-credentials.ts";
@@ -67,6 +67,7 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
       return { name: username, passwordHash: await platform.passwords.hash(password) };
     },
   });
+  if (madeRootUser === undefined) warnOfUnusedCredentials(options);
   const stopBroker = () => broker.stop({ drainMs: config.sharding.shutdown_drain_timeout });
   const onConnection = (connection: Connection) => broker.onConnection(connection);
   const { opened, close } = await openListeners(config, { leases: pool, onConnection, log }).catch(
@@ -93,6 +94,12 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
     await stop();
     throw error;
   }
+}
+
+/** Whoever set a password and cannot log in with it should read why. */
+function warnOfUnusedCredentials({ environment, log }: StartOptions): void {
+  if (prefixedVariable(environment, "ROOT_PASSWORD") === undefined) return;
+  log.warn("The root user is from an earlier start; the credentials in the environment are not used.");
 }
 
 /** Name and bound address of everything that listens, in the order of the banner. */
