@@ -18,6 +18,8 @@ before(() => {
   // No build tool is in reach: what needs one to install fails here.
   const env = {
     npm_config_cache: join(folder, "cache"),
+    npm_config_fetch_timeout: "20000",
+    npm_config_fetch_retries: "5",
     CC: "/bin/false",
     CXX: "/bin/false",
     PYTHON: "/bin/false",

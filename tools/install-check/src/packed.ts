@@ -3,6 +3,8 @@ import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+/** A registry that does not answer makes a run fail rather than last for ever. */
+const RUN_MAX_MS = 240_000;
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 
 /** The parts of a manifest that decide what an install does. */
@@ -31,7 +33,8 @@ export function runOnce(
   cwd: string,
   env: NodeJS.ProcessEnv = {},
 ): string {
-  const run = spawnSync(program, args, { cwd, env: { ...process.env, ...env }, encoding: "utf8" });
+  const options = { cwd, env: { ...process.env, ...env }, encoding: "utf8", timeout: RUN_MAX_MS } as const;
+  const run = spawnSync(program, args, options);
   if (run.status === 0) return run.stdout;
   throw new Error(`${program} ${args.join(" ")} ended with ${run.status}:\n${run.stdout}\n${run.stderr}`);
 }
