@@ -97,7 +97,7 @@ export class Group {
     writeBatchPlace(this.#recordView, at, batch, logPosition + this.logLength);
     if (batch.length >= LARGE_LENGTH) this.#large += 1;
     this.logLength += batch.length;
-    const start = batch.lease.position;
+    const start = batch.position;
     const ranges = this.#logRanges;
     const follows = ranges.length > 0 && ranges[ranges.length - 1] === start;
     if (follows) ranges[ranges.length - 1] = start + batch.length;

@@ -21,7 +21,10 @@ export interface OpEntry {
 
 /** The bytes of a batch and what its header says. */
 export interface BatchBytes {
+  /** Holds the bytes, and perhaps others beside them. */
   readonly lease: Lease;
+  /** First byte in the kernel's memory. */
+  readonly position: number;
   readonly length: number;
   readonly baseOffset: number;
   readonly count: number;

@@ -4,7 +4,8 @@ import type { SegmentIndexes } from "../index-file/segment-indexes.ts";
 import { damaged } from "../recovery/damage.ts";
 import type { ReadHandles } from "../segment/read-handles.ts";
 import type { Segment } from "../segment/segment.ts";
-import type { Tail, TailEntry } from "../tail-cache/tail.ts";
+import { firstStampedAt, takeStretch } from "../tail-cache/stretch-walk.ts";
+import type { Tail, TailStretch } from "../tail-cache/tail.ts";
 import type { PartitionState } from "./partition-state.ts";
 import { ReadJob, type ReadResult } from "./read-job.ts";
 import {
@@ -137,17 +138,16 @@ export class PartitionReader {
   /** Adds what the tail holds; true when the reply is complete. */
   #serveFromTail(job: ReadJob): boolean {
     while (!job.isComplete) {
-      const entry = this.#tailEntry(job);
-      if (entry?.lease === undefined) return false;
-      if (entry.baseOffset >= job.end) return true;
-      const { lease, baseOffset, endOffset, length } = entry;
-      const batch = { lease, position: lease.position, length, baseOffset, count: endOffset - baseOffset };
-      if (job.take(batch) === "no-block") return job.count > 0;
+      const stretch = this.#tailStretch(job);
+      if (stretch?.lease === undefined) return false;
+      const outcome = takeStretch(this.#options.kernel, job, stretch, stretch.lease);
+      if (outcome === "no-block") return job.count > 0;
+      if (outcome === "end") return true;
     }
     return true;
   }
 
-  #tailEntry(job: ReadJob): TailEntry | undefined {
+  #tailStretch(job: ReadJob): TailStretch | undefined {
     if (job.generation !== this.#state.visibleGeneration) return undefined;
     return this.#options.tail().find(job.next);
   }
@@ -200,9 +200,9 @@ export class PartitionReader {
   #offsetFromTail(from: ReadRequest["from"]): number | undefined {
     const timestamp = (from as { timestamp: number }).timestamp;
     const tail = this.#options.tail();
-    const entry = tail.findTimestamp(timestamp);
-    if (entry !== undefined) return entry.baseOffset;
-    const isBehindAll = tail.last !== undefined && tail.last.timestamp < timestamp;
+    const stretch = tail.findTimestamp(timestamp);
+    if (stretch !== undefined) return firstStampedAt(this.#options.kernel, stretch, timestamp);
+    const isBehindAll = tail.last !== undefined && tail.last.lastTimestamp < timestamp;
     return isBehindAll ? this.#state.committedNextOffset : undefined;
   }
 

@@ -165,14 +165,25 @@ export class Partition {
     assert(baseOffset >= accepted.nextOffset, "a batch does not reuse offsets");
     assert(baseTimestampAt(view, position) === header.timestamp, "a batch carries the time of its op");
     if (this.#refuses(header, done)) return;
-    const lease = tailCache.hold(pool, batchLease, kernel.memory);
     const endOffset = baseOffset + count;
-    const { length } = lease;
     const { timestamp } = header;
-    const checksum = batchChecksumAt(view, position);
-    const batch = { lease, length, baseOffset, count, timestamp, checksum };
     const tail = this.#tail(accepted.generation);
-    tailCache.add({ baseOffset, endOffset, timestamp, length, lease, tail });
+    const kept = tailCache.keep(pool, kernel.memory, {
+      tail,
+      lease: batchLease,
+      baseOffset,
+      endOffset,
+      timestamp,
+    });
+    const batch = {
+      lease: kept.lease,
+      position: kept.position,
+      length: batchLease.length,
+      baseOffset,
+      count,
+      timestamp,
+      checksum: batchChecksumAt(view, position),
+    };
     this.#accept({ header, generation: accepted.generation, endOffset, batch, small: undefined, done });
   }
 

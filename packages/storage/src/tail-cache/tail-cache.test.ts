@@ -15,23 +15,23 @@ function fill(cache: TailCache, pool: BlockPool, tail: Tail, batch: { at: number
   const lease = block.part(0, batch.length);
   block.release();
   lease.bytes.fill(batch.at);
-  const held = cache.hold(pool, lease, kernel.memory);
-  lease.release();
-  cache.add({
+  const kept = cache.keep(pool, kernel.memory, {
     tail,
+    lease,
     baseOffset: batch.at * 2,
     endOffset: batch.at * 2 + 2,
     timestamp: 1000 + batch.at,
-    length: batch.length,
-    lease: held,
   });
-  held.release();
+  lease.release();
+  assert.equal(kernel.memory.bytes[kept.position], batch.at % 256);
+  assert.equal(kernel.memory.bytes[kept.position + batch.length - 1], batch.at % 256);
+  kept.lease.release();
 }
 
 describe("the tail cache", () => {
   it("finds batches by offset and by time, and only what it can prove", () => {
     const pool = poolOf(8);
-    const cache = new TailCache({ lengthMax: 100_000 });
+    const cache = new TailCache({ lengthMax: 1600 });
     const tail = new Tail();
     for (let at = 5; at < 15; at += 1) fill(cache, pool, tail, { at, length: 100 });
     assert.equal(tail.find(9), undefined);
@@ -52,9 +52,34 @@ describe("the tail cache", () => {
     for (let at = 0; at < 400; at += 1) fill(cache, pool, tails[at % 20] as Tail, { at, length: 300 });
     assert.equal(cache.length, 120_000);
     assert.ok(pool.blocksTotal - pool.blocksFree <= 2);
-    assert.ok(tails[3]?.first?.lease?.bytes.every((byte) => byte === 3));
+    const { position, length } = tails[3]?.first ?? { position: 0, length: 0 };
+    assert.ok(kernel.memory.bytes.subarray(position, position + length).every((byte) => byte === 3));
     for (const tail of tails) cache.drop(tail);
     assert.equal(cache.length, 0);
+    assert.equal(pool.leasesOut, 0);
+  });
+
+  it("keeps small batches that follow each other as one stretch, over no block's edge and not without end", () => {
+    const pool = poolOf(8);
+    const cache = new TailCache({ lengthMax: 500_000 });
+    const [tail, other] = [new Tail(), new Tail()];
+    const stretches = new Set<unknown>();
+    for (let at = 0; at < 1000; at += 1) {
+      fill(cache, pool, tail, { at, length: 300 });
+      stretches.add(tail.last);
+      assert.equal(tail.last?.endOffset, at * 2 + 2);
+      assert.equal(tail.last?.lastTimestamp, 1000 + at);
+      assert.ok((tail.last?.length ?? 0) <= 31_250);
+      const from = (tail.last?.position ?? 0) - kernel.memory.blocksStart;
+      const lastByte = from + (tail.last?.length ?? 0) - 1;
+      assert.equal(Math.floor(from / pool.blockLength), Math.floor(lastByte / pool.blockLength));
+    }
+    assert.ok(stretches.size <= 15, `${stretches.size} stretches`);
+    fill(cache, pool, other, { at: 5000, length: 300 });
+    fill(cache, pool, tail, { at: 1000, length: 300 });
+    assert.equal(tail.last?.length, 300, "another partition's batch lies between");
+    cache.drop(tail);
+    cache.drop(other);
     assert.equal(pool.leasesOut, 0);
   });
 

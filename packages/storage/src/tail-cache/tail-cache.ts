@@ -1,5 +1,6 @@
+import { assert } from "@millrace/errors";
 import type { BlockPool, KernelMemory, Lease } from "@millrace/framing";
-import type { Tail, TailEntry } from "./tail.ts";
+import type { Tail, TailStretch } from "./tail.ts";
 
 /**
  * Batches below this are copied together: a lease on a few bytes would keep a whole block of 1 MiB from
@@ -7,13 +8,37 @@ import type { Tail, TailEntry } from "./tail.ts";
  */
 export const SMALL_BATCH_LENGTH_MAX = 16_384;
 /**
+ * Longest stretch of small batches. Its batches go together and a reader looks through their headers, at most
+ * some 200 of 300 bytes; while one object a batch would keep the garbage collector busier than all else does.
+ */
+const STRETCH_LENGTH_MAX = 65_536;
+/** No stretch is more than this part of what the cache may hold: it would empty it when it goes. */
+const STRETCH_PART_MAX = 16;
+/**
  * On pressure the cache shrinks to this part of what it holds: half frees many blocks and keeps the hot end.
  */
 const PRESSURE_KEEP = 0.5;
 /**
  * The oldest-first list is compacted when more than this many of its entries, and half of them, were let go.
  */
-const STALE_ENTRIES_MAX = 4096;
+const STALE_STRETCHES_MAX = 4096;
+
+/** A batch to be kept: where it belongs and what its header says. */
+export interface TailBatch {
+  readonly tail: Tail;
+  /** The batch in the memory of the pool; retained when it is kept where it is. */
+  readonly lease: Lease;
+  readonly baseOffset: number;
+  readonly endOffset: number;
+  /** Base timestamp, micros. */
+  readonly timestamp: number;
+}
+
+/** Where a kept batch lies; held once for the caller, who releases `lease` when he is done with it. */
+export interface KeptBatch {
+  readonly lease: Lease;
+  readonly position: number;
+}
 
 /**
  * Recent batches of all partitions of a shard, kept so that readers at the end need no disk.
@@ -24,15 +49,17 @@ const STALE_ENTRIES_MAX = 4096;
  */
 export class TailCache {
   readonly #lengthMax: number;
+  readonly #stretchLengthMax: number;
   readonly #pools = new WeakSet<BlockPool>();
   #length = 0;
-  #oldestFirst: TailEntry[] = [];
+  #oldestFirst: TailStretch[] = [];
   #start = 0;
   #held = 0;
   #gathering: { readonly lease: Lease; used: number; readonly pool: BlockPool } | undefined;
 
   constructor(options: { readonly lengthMax: number }) {
     this.#lengthMax = options.lengthMax;
+    this.#stretchLengthMax = Math.min(STRETCH_LENGTH_MAX, options.lengthMax / STRETCH_PART_MAX);
   }
 
   /** Bytes of batches held now. */
@@ -52,43 +79,41 @@ export class TailCache {
   }
 
   /**
-   * A lease of its own on the batch: small ones are copied into a shared block, large ones (and small ones
-   * when the pool is out of blocks) are retained as they are. `memory` is the pool's. The caller releases it.
+   * Keeps a batch at the end of its tail. Small ones are copied into a shared block, large ones (and small ones
+   * when the pool is out of blocks) stay where they are. `memory` is the pool's.
    */
-  hold(pool: BlockPool, batchLease: Lease, memory: KernelMemory): Lease {
-    const compact =
-      batchLease.length < SMALL_BATCH_LENGTH_MAX ? this.#copy(pool, batchLease, memory) : undefined;
-    if (compact !== undefined) return compact;
-    batchLease.retain();
-    return batchLease;
-  }
-
-  /** Keeps a batch at the end of its tail; retains its lease. The entry is the cache's from here on. */
-  add(entry: TailEntry): void {
-    entry.lease?.retain();
-    entry.tail.push(entry);
-    this.#oldestFirst.push(entry);
-    this.#length += entry.length;
-    this.#held += 1;
+  keep(pool: BlockPool, memory: KernelMemory, batch: TailBatch): KeptBatch {
+    const { lease } = batch;
+    const position = lease.length < SMALL_BATCH_LENGTH_MAX ? this.#copy(pool, memory, lease) : undefined;
+    const last = batch.tail.last;
+    const kept =
+      position !== undefined && last !== undefined && this.#continues(last, position, lease.length)
+        ? this.#lengthen(last, batch)
+        : this.#begin(batch, position);
+    assert(kept.lease !== undefined, "what is in a tail is held");
+    // The caller's hold comes first: the cache may let the batch go at once.
+    kept.lease.retain();
+    const result = { lease: kept.lease, position: kept.position + kept.length - lease.length };
     if (this.#length > this.#lengthMax) this.#shrinkTo(this.#lengthMax);
+    return result;
   }
 
   /** Lets go of everything `tail` holds. */
   drop(tail: Tail): void {
-    for (let entry = tail.shift(); entry !== undefined; entry = tail.shift()) this.#letGo(entry);
+    for (let stretch = tail.shift(); stretch !== undefined; stretch = tail.shift()) this.#letGo(stretch);
     this.#tidy();
   }
 
-  #copy(pool: BlockPool, batchLease: Lease, memory: KernelMemory): Lease | undefined {
-    const { length, position } = batchLease;
+  /** Position of a copy in the block being gathered; nothing when no block is free. */
+  #copy(pool: BlockPool, memory: KernelMemory, { position, length }: Lease): number | undefined {
     const room = this.#gathering === undefined ? 0 : this.#gathering.lease.length - this.#gathering.used;
     if (this.#gathering?.pool !== pool || room < length) this.#gatherAnew(pool);
     const gathering = this.#gathering;
     if (gathering === undefined || gathering.lease.length - gathering.used < length) return undefined;
-    memory.bytes.copyWithin(gathering.lease.position + gathering.used, position, position + length);
-    const part = gathering.lease.part(gathering.used, length);
+    const to = gathering.lease.position + gathering.used;
+    memory.bytes.copyWithin(to, position, position + length);
     gathering.used += length;
-    return part;
+    return to;
   }
 
   #gatherAnew(pool: BlockPool): void {
@@ -98,13 +123,54 @@ export class TailCache {
     if (lease !== undefined) this.#gathering = { lease, used: 0, pool };
   }
 
+  /** A block's first batch continues nothing: what lies before it in memory belongs to another block. */
+  #continues(last: TailStretch, position: number, length: number): boolean {
+    if (position === this.#gathering?.lease.position) return false;
+    return last.position + last.length === position && last.length + length <= this.#stretchLengthMax;
+  }
+
+  #lengthen(stretch: TailStretch, { lease, endOffset, timestamp }: TailBatch): TailStretch {
+    stretch.length += lease.length;
+    stretch.endOffset = endOffset;
+    stretch.lastTimestamp = timestamp;
+    this.#length += lease.length;
+    return stretch;
+  }
+
+  /** @param copiedTo  nothing when the batch stays where it is */
+  #begin({ tail, lease, baseOffset, endOffset, timestamp }: TailBatch, copiedTo?: number): TailStretch {
+    const stretch: TailStretch = {
+      tail,
+      position: copiedTo ?? lease.position,
+      length: lease.length,
+      baseOffset,
+      endOffset,
+      firstTimestamp: timestamp,
+      lastTimestamp: timestamp,
+      lease: this.#leaseFor(lease, copiedTo),
+    };
+    tail.push(stretch);
+    this.#oldestFirst.push(stretch);
+    this.#length += stretch.length;
+    this.#held += 1;
+    return stretch;
+  }
+
+  /** A hold on the bytes: the batch's own, or one on the block it was copied to. */
+  #leaseFor(lease: Lease, copiedTo: number | undefined): Lease {
+    const gathered = copiedTo === undefined ? undefined : this.#gathering?.lease;
+    if (gathered !== undefined) return gathered.part(0, gathered.length);
+    lease.retain();
+    return lease;
+  }
+
   #shrinkTo(length: number): void {
     while (this.#length > length && this.#start < this.#oldestFirst.length) {
-      const entry = this.#oldestFirst[this.#start];
+      const stretch = this.#oldestFirst[this.#start];
       this.#start += 1;
-      if (entry?.lease === undefined) continue;
-      entry.tail.shift();
-      this.#letGo(entry);
+      if (stretch?.lease === undefined) continue;
+      stretch.tail.shift();
+      this.#letGo(stretch);
     }
     this.#tidy();
   }
@@ -115,16 +181,16 @@ export class TailCache {
       return;
     }
     const stale = this.#oldestFirst.length - this.#held;
-    if (stale < STALE_ENTRIES_MAX || stale < this.#held) return;
-    this.#oldestFirst = this.#oldestFirst.slice(this.#start).filter((entry) => entry.lease !== undefined);
+    if (stale < STALE_STRETCHES_MAX || stale < this.#held) return;
+    this.#oldestFirst = this.#oldestFirst.slice(this.#start).filter((one) => one.lease !== undefined);
     this.#start = 0;
   }
 
-  #letGo(entry: TailEntry): void {
-    this.#length -= entry.length;
+  #letGo(stretch: TailStretch): void {
+    this.#length -= stretch.length;
     this.#held -= 1;
-    entry.lease?.release();
-    entry.lease = undefined;
+    stretch.lease?.release();
+    stretch.lease = undefined;
   }
 
   /** Nothing is held: the block being gathered goes back too. */
