@@ -4,7 +4,7 @@ import type { ClusterMetadata } from "@millrace/protocol";
 import { admitClientRequest } from "./admission/admit-client-request.ts";
 import type { BrokerConfig } from "./broker-config.ts";
 import { removeLostMembers } from "./consumer-groups/recovered-members.ts";
-import { HeaderPool } from "./replies/header-pool.ts";
+import { ReplySlots } from "./replies/reply-slots.ts";
 import { ClientConnection, type ConnectionHost } from "./sessions/client-connection.ts";
 import { watchHeartbeats } from "./sessions/heartbeat.ts";
 import { endSession } from "./sessions/logout.ts";
@@ -54,7 +54,7 @@ export class Broker {
     this.#opened = opened;
     this.#host = {
       clock: shard.platform.clock,
-      headers: new HeaderPool(),
+      replySlots: new ReplySlots(),
       limits: shard.config,
       allReplies: { length: 0 },
       begin: (request) => admitClientRequest(shard, request),

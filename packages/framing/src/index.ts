@@ -32,7 +32,7 @@ export {
 export { batchLengthOf, type OutgoingMessage, writeBatch } from "./batch-writer.ts";
 export { BlockPool, type BlockPoolOptions } from "./blocks/block-pool.ts";
 export { HeapLeases } from "./blocks/heap-leases.ts";
-export type { Lease, LeaseSource } from "./blocks/lease.ts";
+export type { Lease, LeaseHome, LeaseSource } from "./blocks/lease.ts";
 export { ByteReader } from "./byte-reader.ts";
 export { ByteWriter } from "./byte-writer.ts";
 export {
@@ -58,6 +58,7 @@ export {
   type ReplyHeader,
   replyOperationAt,
   statusAt,
+  writeReplyHeader,
 } from "./reply-header.ts";
 export {
   codeAt,
@@ -82,4 +83,5 @@ export {
   type TypedFieldPair,
   writeTypedField,
 } from "./typed-field-codec.ts";
+export { setU64Number } from "./wide-integer.ts";
 export { isWireError, WireError, type WireReason } from "./wire-error.ts";

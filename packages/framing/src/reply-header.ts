@@ -80,34 +80,46 @@ export function replyOperationAt(view: DataView, position: number): number {
 
 /**
  * Writes into the first 256 bytes of `target` the reply header that answers `requestHeader` (its 256 raw
- * bytes).
- *
- * Cluster, release, replica, client, request number and request checksum are echoed by copying bytes, so this
- * makes no bigint. `target` and `requestHeader` must not overlap.
+ * bytes). `target` and `requestHeader` must not overlap.
+ * @throws WireError `unexpected_end` when `requestHeader` is shorter
  */
 export function encodeReplyHeader(target: Uint8Array, requestHeader: Uint8Array, fields: ReplyFields): void {
   assert(target.byteLength >= HEADER_LENGTH, "a header's target holds 256 bytes");
-  target.fill(0, 0, HEADER_LENGTH);
-  echo(target, requestHeader, COMMON_AT.cluster, COMMON_AT.cluster, 16);
-  echo(target, requestHeader, COMMON_AT.view, COMMON_AT.view, 8);
-  echo(target, requestHeader, COMMON_AT.replica, COMMON_AT.replica, 1);
-  echo(target, requestHeader, REQUEST_AT.requestChecksum, AT.requestChecksum, 16);
-  echo(target, requestHeader, REQUEST_AT.client, AT.client, 16);
-  echo(target, requestHeader, REQUEST_AT.timestamp, AT.timestamp, 16);
-  echo(target, requestHeader, REQUEST_AT.operation, AT.operation, 1);
-
-  const view = headerViewAt(target, 0);
-  view.setUint32(COMMON_AT.length, HEADER_LENGTH + fields.bodyLength, true);
-  view.setUint8(COMMON_AT.command, WireCommand.reply);
-  if (fields.view !== undefined) view.setUint32(COMMON_AT.view, fields.view, true);
-  if (fields.timestamp !== undefined) setU64Number(view, AT.timestamp, fields.timestamp);
-  if (fields.operation !== undefined) view.setUint8(AT.operation, fields.operation);
-  setU64Number(view, AT.op, fields.op ?? 0);
-  setU64Number(view, AT.commit, fields.commit ?? 0);
-  view.setUint32(AT.status, fields.status ?? 0, true);
+  writeReplyHeader(headerViewAt(target, 0), headerViewAt(requestHeader, 0), 0, fields);
 }
 
-/** Copies a few header bytes; a loop beats a call of `set` with a fresh subarray at these lengths. */
-function echo(target: Uint8Array, source: Uint8Array, from: number, to: number, length: number): void {
-  for (let index = 0; index < length; index++) target[to + index] = source[from + index] ?? 0;
+/**
+ * As `encodeReplyHeader`, for the path of every request: the target's view is the caller's, and the request's
+ * header lies at `position` of `view`.
+ *
+ * Cluster, release, replica, client, request number and request checksum are echoed by copying words, so this
+ * makes no object.
+ */
+export function writeReplyHeader(
+  target: DataView,
+  view: DataView,
+  position: number,
+  fields: ReplyFields,
+): void {
+  for (let at = 0; at < HEADER_LENGTH; at += 8) target.setFloat64(at, 0);
+  echo(target, view, COMMON_AT.cluster, position + COMMON_AT.cluster, 16);
+  echo(target, view, COMMON_AT.view, position + COMMON_AT.view, 8);
+  target.setUint8(COMMON_AT.replica, view.getUint8(position + COMMON_AT.replica));
+  echo(target, view, AT.requestChecksum, position + REQUEST_AT.requestChecksum, 16);
+  echo(target, view, AT.client, position + REQUEST_AT.client, 16);
+  echo(target, view, AT.timestamp, position + REQUEST_AT.timestamp, 16);
+  target.setUint32(COMMON_AT.length, HEADER_LENGTH + fields.bodyLength, true);
+  target.setUint8(COMMON_AT.command, WireCommand.reply);
+  if (fields.view !== undefined) target.setUint32(COMMON_AT.view, fields.view, true);
+  if (fields.timestamp !== undefined) setU64Number(target, AT.timestamp, fields.timestamp);
+  const operation = fields.operation ?? view.getUint8(position + REQUEST_AT.operation);
+  target.setUint8(AT.operation, operation);
+  setU64Number(target, AT.op, fields.op ?? 0);
+  setU64Number(target, AT.commit, fields.commit ?? 0);
+  target.setUint32(AT.status, fields.status ?? 0, true);
+}
+
+/** Copies header bytes word by word; a call of `set` would need two fresh subarrays. */
+function echo(target: DataView, source: DataView, to: number, from: number, length: number): void {
+  for (let at = 0; at < length; at += 4) target.setUint32(to + at, source.getUint32(from + at));
 }

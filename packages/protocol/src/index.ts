@@ -163,8 +163,10 @@ export {
   decodeSendMetadata,
   encodeSendMessagesReply,
   encodeSendMetadata,
+  SEND_CONFIRMATION_REPLY_LENGTH,
   type SendConfirmation,
   type SendMetadata,
+  writeSendConfirmationReply,
 } from "./messages/send-messages.ts";
 export { checkName, isName } from "./name.ts";
 export { OPERATIONS, Operation, type OperationRow, type Plane } from "./operation.table.ts";

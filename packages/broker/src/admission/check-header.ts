@@ -22,36 +22,36 @@ import type { Shard } from "../shard.ts";
  * @see wire-protocol section 2.2
  */
 export function checkHeader(shard: Shard, request: ClientRequest): number {
-  const { view } = request.messageLease;
-  if (commandAt(view, 0) !== WireCommand.request) return ErrorCode.InvalidCommand;
+  const { home, homePosition: at } = request.messageLease;
+  const { view } = home;
+  if (commandAt(view, at) !== WireCommand.request) return ErrorCode.InvalidCommand;
   if (operationByByte(request.operation)?.requested !== true) return ErrorCode.InvalidCommand;
-  if (!hasClientAt(view, 0)) return ErrorCode.InvalidCommand;
-  if (request.operation === Operation.Register && hasNumbers(view)) return ErrorCode.InvalidCommand;
+  if (!hasClientAt(view, at)) return ErrorCode.InvalidCommand;
+  if (request.operation === Operation.Register && hasNumbers(view, at)) return ErrorCode.InvalidCommand;
   return isBodyIntact(shard, request) ? 0 : ErrorCode.InvalidFormat;
 }
 
 /** False when a replicated operation or a Logout lacks the session or the request number it must carry. */
 export function carriesNumbers(request: ClientRequest): boolean {
-  const { view } = request.messageLease;
-  return isSet(sessionLowAt, sessionHighAt, view) && hasRequestNumber(view);
+  const { home, homePosition } = request.messageLease;
+  return hasSession(home.view, homePosition) && hasRequestNumber(home.view, homePosition);
 }
 
-function hasNumbers(view: DataView): boolean {
-  return isSet(sessionLowAt, sessionHighAt, view) || hasRequestNumber(view);
+function hasNumbers(view: DataView, at: number): boolean {
+  return hasSession(view, at) || hasRequestNumber(view, at);
 }
 
-function hasRequestNumber(view: DataView): boolean {
-  return isSet(requestLowAt, requestHighAt, view);
+function hasSession(view: DataView, at: number): boolean {
+  return sessionLowAt(view, at) !== 0 || sessionHighAt(view, at) !== 0;
 }
 
-type ReadHalf = (view: DataView, position: number) => number;
-
-function isSet(low: ReadHalf, high: ReadHalf, view: DataView): boolean {
-  return low(view, 0) !== 0 || high(view, 0) !== 0;
+function hasRequestNumber(view: DataView, at: number): boolean {
+  return requestLowAt(view, at) !== 0 || requestHighAt(view, at) !== 0;
 }
 
 /** The checksum is optional and is hashed only when it was given. */
 function isBodyIntact(shard: Shard, request: ClientRequest): boolean {
-  if (!hasRequestChecksumAt(request.messageLease.view, 0)) return true;
+  const { home, homePosition } = request.messageLease;
+  if (!hasRequestChecksumAt(home.view, homePosition)) return true;
   return request.givenChecksum === shard.kernel.hashBytes(request.body);
 }

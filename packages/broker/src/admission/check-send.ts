@@ -14,6 +14,7 @@ import type { Shard } from "../shard.ts";
 import { checkPermission } from "./check-permission.ts";
 import { groupOf, type TopicPlace } from "./find-target.ts";
 import { leaseInKernelMemory } from "./kernel-lease.ts";
+import { SendRoute } from "./send-route.ts";
 
 /** A send that may be queued. */
 export interface AdmittedSend {
@@ -38,18 +39,39 @@ export interface AdmittedSend {
  */
 export function checkSend(shard: Shard, request: ClientRequest, session: Session): AdmittedSend {
   const { messageLease } = request;
-  const metadata = decodeBody(decodeSendMetadataOfMessage, messageLease.bytes);
-  const { group, place } = findSendTarget(shard, metadata);
-  checkPermission(shard, session, "send", { stream: place.stream.id, topic: place.topic.id });
-  const batchLength = messageLease.length - metadata.batchPosition;
-  const batchLease = leaseInKernelMemory(shard.pool, messageLease, metadata.batchPosition, batchLength);
+  const { group, batchPosition, messagesCount } = checkTarget(shard, request, session);
+  const batchLength = messageLease.length - batchPosition;
+  const batchLease = leaseInKernelMemory(shard.pool, messageLease, batchPosition, batchLength);
   try {
-    checkBatch(shard, batchLease, metadata);
+    checkBatch(shard, batchLease, messagesCount);
   } catch (error) {
     batchLease.release();
     throw error;
   }
-  return { group, batchLease, messagesCount: metadata.messagesCount };
+  return { group, batchLease, messagesCount };
+}
+
+/** Checks 1 to 3, or nothing when the connection's last send had the same target, see `SendRoute`. */
+function checkTarget(
+  shard: Shard,
+  { messageLease, connection }: ClientRequest,
+  session: Session,
+): Omit<AdmittedSend, "batchLease"> & { readonly batchPosition: number } {
+  const { commit } = shard.metadata;
+  const known = connection.sendRoute;
+  if (known?.leads(messageLease, session, commit) === true) {
+    const { group, batchPosition } = known;
+    return { group, batchPosition, messagesCount: known.messagesCountIn(messageLease) };
+  }
+  const metadata = decodeBody(decodeSendMetadataOfMessage, messageLease.bytes);
+  const { batchPosition, messagesCount, partitioning } = metadata;
+  const { group, place } = findSendTarget(shard, metadata);
+  checkPermission(shard, session, "send", { stream: place.stream.id, topic: place.topic.id });
+  const isStated = partitioning.kind === "partition";
+  connection.sendRoute = isStated
+    ? SendRoute.of(messageLease, batchPosition, { group, session, commit })
+    : undefined;
+  return { group, batchPosition, messagesCount };
 }
 
 /** The metadata of a whole message; `batchPosition` then counts from the message's start. */
@@ -67,7 +89,7 @@ function findSendTarget(shard: Shard, metadata: SendMetadata): { group: Partitio
   return { group: groupOf(shard, topic, partition), place: { stream, topic } };
 }
 
-function checkBatch(shard: Shard, batchLease: Lease, metadata: SendMetadata): void {
+function checkBatch(shard: Shard, batchLease: Lease, messagesCount: number): void {
   const { kernel } = shard;
   const fault = kernel.verifyBatch(batchLease.position, batchLease.length);
   if (fault !== undefined) {
@@ -75,7 +97,7 @@ function checkBatch(shard: Shard, batchLease: Lease, metadata: SendMetadata): vo
       details: { frame: fault.index, position: fault.position },
     });
   }
-  if (messageCountAt(kernel.memory.view, batchLease.position) === metadata.messagesCount) return;
+  if (messageCountAt(kernel.memory.view, batchLease.position) === messagesCount) return;
   throw new CodedError(
     ErrorCode.InvalidCommand,
     "The batch holds another number of messages than announced.",

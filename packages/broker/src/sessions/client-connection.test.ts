@@ -4,7 +4,7 @@ import { encodeRequestHeader, HEADER_LENGTH, HeapLeases } from "@millrace/framin
 import { type Connection, TransportKind } from "@millrace/platform";
 import { SimClock } from "@millrace/platform/sim";
 import { Operation } from "@millrace/protocol";
-import { HeaderPool } from "../replies/header-pool.ts";
+import { ReplySlots } from "../replies/reply-slots.ts";
 import { ClientConnection, type ConnectionLimits } from "./client-connection.ts";
 import type { ClientRequest } from "./client-request.ts";
 
@@ -42,7 +42,7 @@ function connected(limits: Partial<ConnectionLimits> = {}) {
     connection: connection as unknown as Connection,
     host: {
       clock,
-      headers: new HeaderPool(),
+      replySlots: new ReplySlots(),
       limits: {
         requestsInFlightMax: 4,
         repliesLengthMax: 600,

@@ -1,10 +1,11 @@
 import type { CodedError } from "@millrace/errors";
 import type { Lease } from "@millrace/framing";
 import type { Clock, Connection, VouchedUser } from "@millrace/platform";
+import type { SendRoute } from "../admission/send-route.ts";
 import { EvictionNotice } from "../evictions/eviction-notice.ts";
 import { Fifo } from "../queues/fifo.ts";
-import type { HeaderPool } from "../replies/header-pool.ts";
 import { ReplyQueue, type ReplyTotal } from "../replies/reply-queue.ts";
+import type { ReplySlot, ReplySlots } from "../replies/reply-slots.ts";
 import { ClientRequest } from "./client-request.ts";
 import type { Session } from "./session.ts";
 
@@ -32,7 +33,7 @@ const REPLIES_LENGTH_ALWAYS = 16_384;
 /** What a connection needs from the broker that accepted it. */
 export interface ConnectionHost {
   readonly clock: Clock;
-  readonly headers: HeaderPool;
+  readonly replySlots: ReplySlots;
   readonly limits: ConnectionLimits;
   /** Counts the unwritten replies of all connections. */
   readonly allReplies: ReplyTotal;
@@ -55,6 +56,8 @@ export class ClientConnection {
   readonly remoteAddress: string;
   /** User who needs no credentials to log in, see `Connection.vouchedUser`. */
   readonly vouchedUser: VouchedUser | undefined;
+  /** Where the last send went, see `SendRoute`. */
+  sendRoute: SendRoute | undefined = undefined;
   #session: Session | undefined = undefined;
   /** Monotonic milliseconds of the last request. */
   lastHeardMs: number;
@@ -117,12 +120,12 @@ export class ClientConnection {
     return this.#isEnded;
   }
 
-  takeHeader(): Uint8Array {
-    return this.#host.headers.take();
+  takeSlot(): ReplySlot {
+    return this.#host.replySlots.take();
   }
 
-  giveHeader(header: Uint8Array): void {
-    this.#host.headers.give(header);
+  giveSlot(slot: ReplySlot): void {
+    this.#host.replySlots.give(slot);
   }
 
   /** Nothing further begins and the socket is paused until `unhold`; counted. */

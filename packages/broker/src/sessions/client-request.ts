@@ -3,19 +3,27 @@ import {
   codeAt,
   decodeRequestHeader,
   encodeEvictionHeader,
-  encodeReplyHeader,
   HEADER_LENGTH,
   type Lease,
   operationAt,
   requestHighAt,
   requestLowAt,
+  writeReplyHeader,
 } from "@millrace/framing";
-import { Operation, oldestAcceptedVersion, PROTOCOL_VERSION } from "@millrace/protocol";
+import {
+  Operation,
+  oldestAcceptedVersion,
+  PROTOCOL_VERSION,
+  SEND_CONFIRMATION_REPLY_LENGTH,
+  type SendConfirmation,
+  writeSendConfirmationReply,
+} from "@millrace/protocol";
 import type { ExpectedReply } from "../replies/reply-queue.ts";
+import type { ReplySlot } from "../replies/reply-slots.ts";
 import type { ClientConnection } from "./client-connection.ts";
 
 /**
- * What a reply header says besides what it echoes; see `encodeReplyHeader`. Made for one answer, which fills
+ * What a reply header says besides what it echoes; see `writeReplyHeader`. Made for one answer, which fills
  * in `bodyLength`: a copy per reply would cost more than the reply's header.
  */
 export interface ReplyFields {
@@ -46,7 +54,7 @@ export class ClientRequest implements ExpectedReply {
   parts: readonly Uint8Array[] | undefined = undefined;
   isLast = false;
   readonly #messageLease: Lease;
-  #header: Uint8Array | undefined = undefined;
+  #slot: ReplySlot | undefined = undefined;
   #releaseBody: (() => void) | undefined = undefined;
 
   /** @param messageLease  header and body of one message; retained here */
@@ -54,8 +62,9 @@ export class ClientRequest implements ExpectedReply {
     messageLease.retain();
     this.connection = connection;
     this.#messageLease = messageLease;
-    this.operation = operationAt(messageLease.view, 0);
-    this.code = this.operation === Operation.NonReplicated ? codeAt(messageLease.view, 0) : 0;
+    const { home, homePosition } = messageLease;
+    this.operation = operationAt(home.view, homePosition);
+    this.code = this.operation === Operation.NonReplicated ? codeAt(home.view, homePosition) : 0;
     this.overlaps = this.operation === Operation.SendMessages;
   }
 
@@ -71,9 +80,9 @@ export class ClientRequest implements ExpectedReply {
 
   /** Request number of the header. */
   get number(): bigint {
-    const { view } = this.#messageLease;
-    const high = requestHighAt(view, 0);
-    const low = BigInt(requestLowAt(view, 0));
+    const { home, homePosition } = this.#messageLease;
+    const high = requestHighAt(home.view, homePosition);
+    const low = BigInt(requestLowAt(home.view, homePosition));
     return high === 0 ? low : (BigInt(high) << 32n) | low;
   }
 
@@ -98,9 +107,16 @@ export class ClientRequest implements ExpectedReply {
   ): void {
     fields.bodyLength = 0;
     for (const part of body) fields.bodyLength += part.length;
-    const header = this.connection.takeHeader();
-    encodeReplyHeader(header, this.#messageLease.bytes, fields);
-    this.#settle(header, body, release);
+    const slot = this.#headed(fields);
+    this.#settle(slot, [slot.header, ...body], release);
+  }
+
+  /** Answers a send; `fields` as for `answer`. */
+  confirm(confirmation: SendConfirmation, fields: ReplyFields): void {
+    fields.bodyLength = SEND_CONFIRMATION_REPLY_LENGTH;
+    const slot = this.#headed(fields);
+    writeSendConfirmationReply(slot.view, HEADER_LENGTH, confirmation);
+    this.#settle(slot, [slot.confirmation], undefined);
   }
 
   /** Answers with an error code in the header's status and no body. */
@@ -110,15 +126,15 @@ export class ClientRequest implements ExpectedReply {
 
   /** Answers with an eviction frame; the connection closes once it is written. */
   evict(reason: number, options: { client: bigint; versionWindow?: boolean }): void {
-    const header = this.connection.takeHeader();
-    encodeEvictionHeader(header, {
+    const slot = this.connection.takeSlot();
+    encodeEvictionHeader(slot.header, {
       client: options.client,
       reason,
       serverProtocolVersion: options.versionWindow === true ? PROTOCOL_VERSION : 0,
       serverProtocolVersionMin: options.versionWindow === true ? oldestAcceptedVersion(PROTOCOL_VERSION) : 0,
     });
     this.isLast = true;
-    this.#settle(header, NOTHING, undefined);
+    this.#settle(slot, [slot.header], undefined);
   }
 
   /** The request is dropped unanswered, because its connection ended before its turn. */
@@ -128,17 +144,25 @@ export class ClientRequest implements ExpectedReply {
   }
 
   onWritten(): void {
-    if (this.#header !== undefined) this.connection.giveHeader(this.#header);
-    this.#header = undefined;
+    if (this.#slot !== undefined) this.connection.giveSlot(this.#slot);
+    this.#slot = undefined;
     this.#releaseBody?.();
     this.#releaseBody = undefined;
   }
 
-  #settle(header: Uint8Array, body: readonly Uint8Array[], release: (() => void) | undefined): void {
+  /** A slot with the reply's header in it. */
+  #headed(fields: ReplyFields): ReplySlot {
+    const slot = this.connection.takeSlot();
+    const { home, homePosition } = this.#messageLease;
+    writeReplyHeader(slot.view, home.view, homePosition, fields);
+    return slot;
+  }
+
+  #settle(slot: ReplySlot, parts: readonly Uint8Array[], release: (() => void) | undefined): void {
     assert(this.parts === undefined, "a request is answered once");
-    this.#header = header;
+    this.#slot = slot;
     this.#releaseBody = release;
-    this.parts = [header, ...body];
+    this.parts = parts;
     this.#messageLease.release();
     this.connection.answered(this);
   }

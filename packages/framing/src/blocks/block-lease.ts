@@ -1,6 +1,6 @@
 import { assert } from "@millrace/errors";
 import type { KernelMemory } from "../checksum/checksum-kernel.ts";
-import type { Lease } from "./lease.ts";
+import type { Lease, LeaseHome } from "./lease.ts";
 
 /** A run of blocks handed out together. Free again when its last lease is gone. */
 export interface BlockRun {
@@ -31,6 +31,15 @@ export class BlockLease implements Lease {
     this.length = length;
     run.leases++;
     run.onLeased();
+  }
+
+  get home(): LeaseHome {
+    this.#assertHeld();
+    return this.#run.memory;
+  }
+
+  get homePosition(): number {
+    return this.position;
   }
 
   get bytes(): Uint8Array {

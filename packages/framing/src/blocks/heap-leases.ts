@@ -1,6 +1,6 @@
 import { assert } from "@millrace/errors";
 import { viewOf } from "../wide-integer.ts";
-import type { Lease, LeaseSource } from "./lease.ts";
+import type { Lease, LeaseHome, LeaseSource } from "./lease.ts";
 
 /** Leases on plain bytes that the garbage collector takes back: for clients. Never exhausted. */
 export class HeapLeases implements LeaseSource {
@@ -17,6 +17,7 @@ export class HeapLeases implements LeaseSource {
 class HeapLease implements Lease {
   readonly bytes: Uint8Array;
   readonly position = -1;
+  readonly homePosition = 0;
   #view: DataView | undefined;
 
   constructor(bytes: Uint8Array) {
@@ -30,6 +31,10 @@ class HeapLease implements Lease {
 
   get length(): number {
     return this.bytes.byteLength;
+  }
+
+  get home(): LeaseHome {
+    return this;
   }
 
   retain(): void {}

@@ -9,12 +9,24 @@ export interface Lease {
   /** First byte in the kernel's memory; -1 when the bytes are not there. */
   readonly position: number;
   readonly length: number;
+  /**
+   * The memory the range lies in, and where in it. Who reads a few fields takes these: `bytes` and `view` are two
+   * objects per lease.
+   */
+  readonly home: LeaseHome;
+  readonly homePosition: number;
   /** Holds the bytes once more. */
   retain(): void;
   /** Lets one hold go. */
   release(): void;
   /** A lease of its own on a part of this range, held once; `start` counts from the start of this range. */
   part(start: number, length: number): Lease;
+}
+
+/** Memory that leases are ranges of. */
+export interface LeaseHome {
+  readonly bytes: Uint8Array;
+  readonly view: DataView;
 }
 
 /** Where leases come from. */

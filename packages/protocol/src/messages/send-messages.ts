@@ -1,4 +1,4 @@
-import { ByteReader, ByteWriter, WireError } from "@millrace/framing";
+import { ByteReader, ByteWriter, setU64Number, WireError } from "@millrace/framing";
 import { decodeWith, readRecords } from "../body-codec.ts";
 import type { Identifier } from "../identifier.ts";
 import { type Partitioning, readPartitioning, writePartitioning } from "../partitioning.ts";
@@ -73,6 +73,22 @@ export function encodeSendMessagesReply(confirmations: readonly SendConfirmation
     writer.u32(streamId).u32(topicId).u32(partitionId).u64(baseOffset);
   }
   return writer.finish();
+}
+
+/** Bytes of a reply that confirms one batch. */
+export const SEND_CONFIRMATION_REPLY_LENGTH = LENGTH_LENGTH + CONFIRMATION_LENGTH;
+
+/** Writes the body of a reply that confirms one batch at `position`: what `encodeSendMessagesReply` makes of it. */
+export function writeSendConfirmationReply(
+  view: DataView,
+  position: number,
+  { streamId, topicId, partitionId, baseOffset }: SendConfirmation,
+): void {
+  view.setUint32(position, 1, true);
+  view.setUint32(position + 4, streamId, true);
+  view.setUint32(position + 8, topicId, true);
+  view.setUint32(position + 12, partitionId, true);
+  setU64Number(view, position + 16, baseOffset);
 }
 
 /** The counterpart of `encodeSendMessagesReply`. An empty body confirms a repeated request and holds none. */

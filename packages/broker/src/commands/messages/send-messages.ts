@@ -1,4 +1,4 @@
-import { encodeSendMessagesReply, Operation } from "@millrace/protocol";
+import { Operation } from "@millrace/protocol";
 import { checkSend } from "../../admission/check-send.ts";
 import { directFields } from "../../replies/direct-fields.ts";
 import type { Handler } from "../handler.ts";
@@ -25,8 +25,8 @@ export const sendMessages: Handler = (shard, request, session) => {
       shard.metrics.messagesReceived.add(messagesCount);
       shard.metrics.bytesReceived.add(length);
       shard.metrics.totals.writtenBytes += length;
-      const body = encodeSendMessagesReply([{ streamId, topicId, partitionId, baseOffset }]);
-      request.answer([body], { bodyLength: 0, op, commit: op, view: group.view, timestamp });
+      const fields = { bodyLength: 0, op, commit: op, view: group.view, timestamp };
+      request.confirm({ streamId, topicId, partitionId, baseOffset }, fields);
     },
     failed(code) {
       shard.metrics.refusals.add(1);
