@@ -21,3 +21,9 @@ export const CONNECTIONS_MAX = 16_384;
 export const ROOT_USERNAME = "iggy";
 /** Password that `--with-default-root-credentials` gives; known to everybody. */
 export const ROOT_PASSWORD = "iggy";
+
+/**
+ * Operations in flight in one partition; the reference has 32. What queues while a group is being written is the
+ * next group, so a deeper pipeline makes larger groups and fewer system calls, see docs/adr/0031.
+ */
+export const PARTITION_QUEUE_DEPTH = 127;
