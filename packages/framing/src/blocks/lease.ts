@@ -10,7 +10,8 @@ export interface Lease {
   readonly position: number;
   readonly length: number;
   /**
-   * The memory the range lies in, and where in it. Who reads a few fields takes these: `bytes` and `view` are two
+   * The memory the range lies in, and where in it. Who reads a few fields takes these: `bytes` and `view` are
+   * two
    * objects per lease.
    */
   readonly home: LeaseHome;

@@ -3,7 +3,14 @@ import { test } from "node:test";
 import { isWireError, type WireReason } from "@millrace/framing";
 import { fromHex, goldenCase, toHex } from "@millrace/testkit";
 import { toIdentifier } from "../identifier.ts";
-import { decodeSendMessagesReply, decodeSendMetadata, encodeSendMetadata } from "./send-messages.ts";
+import {
+  decodeSendMessagesReply,
+  decodeSendMetadata,
+  encodeSendMessagesReply,
+  encodeSendMetadata,
+  SEND_CONFIRMATION_REPLY_LENGTH,
+  writeSendConfirmationReply,
+} from "./send-messages.ts";
 
 const METADATA = {
   stream: toIdentifier(1),
@@ -53,4 +60,12 @@ test("bytes behind the confirmations are refused", () => {
     () => decodeSendMessagesReply(fromHex("0000000000")),
     (error) => isWireError(error, "trailing_bytes"),
   );
+});
+
+test("a confirmation written in place is what the encoder makes", () => {
+  const confirmation = { streamId: 1, topicId: 2, partitionId: 70_000, baseOffset: 2 ** 53 - 1 };
+  const bytes = new Uint8Array(8 + SEND_CONFIRMATION_REPLY_LENGTH);
+  writeSendConfirmationReply(new DataView(bytes.buffer), 8, confirmation);
+  assert.equal(toHex(bytes.subarray(8)), toHex(encodeSendMessagesReply([confirmation])));
+  assert.deepEqual(decodeSendMessagesReply(bytes.subarray(8)), [confirmation]);
 });

@@ -78,7 +78,10 @@ export function encodeSendMessagesReply(confirmations: readonly SendConfirmation
 /** Bytes of a reply that confirms one batch. */
 export const SEND_CONFIRMATION_REPLY_LENGTH = LENGTH_LENGTH + CONFIRMATION_LENGTH;
 
-/** Writes the body of a reply that confirms one batch at `position`: what `encodeSendMessagesReply` makes of it. */
+/**
+ * Writes the body of a reply that confirms one batch at `position`: what `encodeSendMessagesReply` makes of
+ * it.
+ */
 export function writeSendConfirmationReply(
   view: DataView,
   position: number,

@@ -79,7 +79,8 @@ export class TailCache {
   }
 
   /**
-   * Keeps a batch at the end of its tail. Small ones are copied into a shared block, large ones (and small ones
+   * Keeps a batch at the end of its tail. Small ones are copied into a shared block, large ones (and small
+   * ones
    * when the pool is out of blocks) stay where they are. `memory` is the pool's.
    */
   keep(pool: BlockPool, memory: KernelMemory, batch: TailBatch): KeptBatch {

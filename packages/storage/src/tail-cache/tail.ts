@@ -2,7 +2,8 @@ import type { Lease } from "@millrace/framing";
 import { lastWhere } from "../index-file/sparse-index.ts";
 
 /**
- * Recent batches of one partition that follow each other in offset and in memory, kept together: a large batch
+ * Recent batches of one partition that follow each other in offset and in memory, kept together: a large
+ * batch
  * alone, small ones up to some length. Batches are told apart by their headers. `lease` is gone once the
  * stretch was let go.
  */
@@ -72,7 +73,8 @@ export class Tail {
   }
 
   /**
-   * The stretch with the first batch stamped at or after `timestamp`, when the tail proves that no batch before
+   * The stretch with the first batch stamped at or after `timestamp`, when the tail proves that no batch
+   * before
    * it is.
    */
   findTimestamp(timestamp: number): TailStretch | undefined {
