@@ -41,3 +41,6 @@ export type { ReadResult } from "./partition/read-job.ts";
 export { openSuperblock, type Superblock } from "./superblock/superblock.ts";
 export type { SuperblockRecord } from "./superblock/superblock-record.ts";
 export { TailCache } from "./tail-cache/tail-cache.ts";
+export type { Damage, DamageKind, VerifyStep } from "./verification/tally.ts";
+export { VERIFY_FROM_START, type VerifyCursor } from "./verification/verify-cursor.ts";
+export type { VerifyRequest } from "./verification/verify-step.ts";

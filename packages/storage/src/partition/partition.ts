@@ -12,6 +12,8 @@ import type { OpHeader } from "../op-record/op-header.ts";
 import { decodeSmallOperation } from "../op-record/small-operation.ts";
 import type { ReadHandles } from "../segment/read-handles.ts";
 import { Tail } from "../tail-cache/tail.ts";
+import type { VerifyStep } from "../verification/tally.ts";
+import { type VerifyRequest, verifyStep } from "../verification/verify-step.ts";
 import type { Commits } from "./commits.ts";
 import type { ConsumerOffsets } from "./consumer-offsets.ts";
 import type { GroupWriter } from "./group-writer.ts";
@@ -59,6 +61,8 @@ export class Partition {
   /** Tails by generation: between a purge and its commit there are two. */
   readonly #tails = new Map<number, Tail>();
   #closing: Promise<void> | undefined;
+  /** The step of a verification under way, or the last one. */
+  #verifying: Promise<unknown> = Promise.resolve();
 
   constructor(parts: PartitionParts) {
     const { options, state } = parts;
@@ -224,6 +228,20 @@ export class Partition {
   }
 
   /**
+   * Checks a stretch of what is journaled, see `verifyStep`; one step at a time, the others wait for it.
+   * @throws CodedError what the disk answers; `ShuttingDown` once the partition is closed
+   */
+  verify(request: VerifyRequest): Promise<VerifyStep> {
+    const step = this.#verifying.then(() => {
+      if (this.#closing !== undefined) throw shuttingDown();
+      const { kernel, pool } = this.#options;
+      return verifyStep({ kernel, pool, state: this.#state, handles: this.#handles }, request);
+    });
+    this.#verifying = step.catch(() => undefined);
+    return step;
+  }
+
+  /**
    * Why stored offsets cannot be told: records of this partition are damaged or gone that may have changed
    * them. Everything that asks for stored offsets throws it.
    */
@@ -296,6 +314,7 @@ export class Partition {
 
   async #close(): Promise<void> {
     this.#reader.close();
+    await this.#verifying;
     await this.#writer?.idle();
     await this.#commits.idle();
     try {
