@@ -14,5 +14,7 @@
  */
 export { Broker, type BrokerOptions, createBroker, type RootUser } from "./broker.ts";
 export { BROKER_DEFAULTS, type BrokerConfig } from "./broker-config.ts";
+export { type CatalogSource, readCatalog } from "./metadata-plane/read-catalog.ts";
 export type { BrokerMetrics } from "./metrics.ts";
+export { partitionPath } from "./partition-plane/partition-path.ts";
 export type { Shard } from "./shard.ts";

@@ -27,6 +27,7 @@ export {
   type ClientRecord,
   type ClusterMetadata,
   type ClusterNode,
+  type GetSnapshot,
   type GlobalPermissions,
   type GroupAssignment,
   type GroupDetails,
@@ -38,7 +39,12 @@ export {
   type TopicPermissions,
   U64_MAX,
   type UserStatus,
+  type VerifyDamage,
+  type VerifyPartitionReply,
+  type VerifyPlace,
 } from "@millrace/protocol";
+export { createDefaultPlatform } from "#default-platform";
+export type { PartitionPlace, VerifyStepRequest } from "./admin/care-calls.ts";
 export type { Partition, Stream, StreamDetails, Topic, TopicDetails } from "./admin/catalog-shapes.ts";
 export type { GroupPlace } from "./admin/group-calls.ts";
 export type { OffsetPlace, StoredOffset } from "./admin/offset-calls.ts";

@@ -1,6 +1,6 @@
 import { type SendConfirmation as Confirmation, toIdentifier } from "@millrace/protocol";
 import { createDefaultPlatform } from "#default-platform";
-import { GroupCalls } from "./admin/group-calls.ts";
+import { CareCalls } from "./admin/care-calls.ts";
 import type { Name } from "./admin/stream-calls.ts";
 import { type ClientOptions, type ResolvedOptions, resolveOptions } from "./client-options.ts";
 import type { ClientPlatform } from "./client-platform.ts";
@@ -52,7 +52,7 @@ function confirmationOf(confirmation: Confirmation): SendConfirmation {
  * to `requestTimeoutMs`. Reads and catalog changes are repeated over a reconnect, sends too unless
  * `retrySends` is false.
  */
-export class MillraceClient extends GroupCalls {
+export class MillraceClient extends CareCalls {
   readonly #platform: ClientPlatform;
   readonly #sender: BatchSender;
   readonly #closables = new Set<{ close(): Promise<void> }>();

@@ -3,6 +3,7 @@ import * as any from "./arbitraries.compliance.ts";
 import { record } from "./arbitraries.compliance.ts";
 import type { CommandName } from "./command.table.ts";
 import * as protocol from "./index.ts";
+import { DamageKindCode } from "./partitions/verify-partition.ts";
 import {
   clientDetails,
   clientRecord,
@@ -69,6 +70,8 @@ const sendMetadata = record({
   partitioning: any.partitioning,
   messagesCount: any.u32,
 }).map((metadata) => ({ ...metadata, batchPosition: protocol.encodeSendMetadata(metadata).length }));
+
+const verifyPlace = record({ segment: any.counter, opsPosition: any.counter, logPosition: any.counter });
 
 const pollReply = record({
   partitionId: any.u32,
@@ -466,6 +469,38 @@ export const ALL_CODECS: Readonly<Record<CommandName, CommandCodecs>> = {
       optional(record({ generation: any.counter, partitions: list(any.u32) })),
       protocol.encodeSyncConsumerGroupReply,
       protocol.decodeSyncConsumerGroupReply,
+    ),
+  },
+  VerifyPartition: {
+    request: codec(
+      record({
+        stream: any.identifier,
+        topic: any.identifier,
+        partitionId: any.u32,
+        from: verifyPlace,
+        lengthMax: any.u32,
+      }),
+      protocol.encodeVerifyPartition,
+      protocol.decodeVerifyPartition,
+    ),
+    reply: codec(
+      record({
+        bytes: any.counter,
+        batches: any.counter,
+        messages: any.counter,
+        next: optional(verifyPlace),
+        fault: any.text,
+        damages: list(
+          record({
+            kind: keysOf(DamageKindCode),
+            path: any.text,
+            position: any.counter,
+            offset: optional(any.counter),
+          }),
+        ),
+      }),
+      protocol.encodeVerifyPartitionReply,
+      protocol.decodeVerifyPartitionReply,
     ),
   },
 };

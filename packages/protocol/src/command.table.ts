@@ -57,6 +57,8 @@ export const CommandCode = {
   JoinConsumerGroup: 604,
   LeaveConsumerGroup: 605,
   SyncConsumerGroup: 606,
+  /** Ours: codes of 20000 to 20999 are reads that servers of others do not know. */
+  VerifyPartition: 20_000,
 } as const;
 
 /** Name of a command, as the keys of `CommandCode`. */
@@ -120,4 +122,5 @@ export const COMMAND_OPERATIONS: Readonly<Record<CommandName, number>> = {
   JoinConsumerGroup: Operation.JoinConsumerGroup,
   LeaveConsumerGroup: Operation.LeaveConsumerGroup,
   SyncConsumerGroup: Operation.NonReplicated,
+  VerifyPartition: Operation.NonReplicated,
 };

@@ -194,6 +194,17 @@ export {
 } from "./partitions/delete-partitions.ts";
 export type { PartitionRecord } from "./partitions/partition-record.ts";
 export type { PartitionsChange } from "./partitions/partitions-change.ts";
+export {
+  DamageKindCode,
+  decodeVerifyPartition,
+  decodeVerifyPartitionReply,
+  encodeVerifyPartition,
+  encodeVerifyPartitionReply,
+  type VerifyDamage,
+  type VerifyPartition,
+  type VerifyPartitionReply,
+  type VerifyPlace,
+} from "./partitions/verify-partition.ts";
 export type { GlobalPermissions, Permissions, StreamPermissions, TopicPermissions } from "./permissions.ts";
 export {
   readOptionalPermissions,

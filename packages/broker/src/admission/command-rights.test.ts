@@ -39,7 +39,7 @@ const ALLOWED_CODES: Readonly<Partial<Record<CommandName, readonly number[]>>> =
 };
 
 /** Commands that leave the fixture as it was. */
-const HARMLESS = /^(Get|Describe|Ping|Poll|Send|Store|Flush|Sync|Login)/;
+const HARMLESS = /^(Get|Describe|Ping|Poll|Send|Store|Flush|Sync|Verify|Login)/;
 
 /** Commands that delete what rights are given on. */
 const TAKES_RIGHTS = new Set<CommandName>(["DeleteStream", "DeleteTopic"]);

@@ -3,6 +3,7 @@ import { type MetadataJournal, openMetadataJournal } from "@millrace/storage";
 import type { BrokerOptions } from "../broker.ts";
 import { createPrepareChecksum } from "../consensus/prepare-checksum.ts";
 import { GroupPlane } from "../consumer-groups/group-plane.ts";
+import { METADATA_PATH } from "../metadata-plane/metadata-path.ts";
 import { MetadataPlane } from "../metadata-plane/metadata-plane.ts";
 import { recoverState } from "../metadata-plane/recover-state.ts";
 import { declareBrokerMetrics } from "../metrics.ts";
@@ -16,9 +17,6 @@ import { loadTokenDigest } from "../tokens/token-digest.ts";
 import { ensureRootUser } from "./ensure-root-user.ts";
 import { openDataDirectory } from "./open-data-directory.ts";
 import { type EffectParts, performEffects } from "./perform-effects.ts";
-
-/** Folder of the metadata journal and its snapshots. */
-const METADATA_PATH = "metadata";
 
 /** A recovered shard and how to put it away. */
 export interface OpenedShard {

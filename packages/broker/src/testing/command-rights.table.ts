@@ -102,6 +102,8 @@ export const COMMAND_RIGHTS: readonly CommandRights[] = [
   [604, "JoinConsumerGroup", "eviction 1", TOPIC_READ],
   [605, "LeaveConsumerGroup", "eviction 1", TOPIC_READ],
   [606, "SyncConsumerGroup", "status 40", "login"],
+  // Ours: whoever may empty a topic may have its files checked.
+  [20_000, "VerifyPartition", "status 40", TOPIC],
 ];
 
 /** Every right there is, by level. */

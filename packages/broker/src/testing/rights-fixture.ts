@@ -37,6 +37,7 @@ import {
   encodeUpdateStream,
   encodeUpdateTopic,
   encodeUpdateUser,
+  encodeVerifyPartition,
   NO_OPTIONS,
   type Permissions,
   PROTOCOL_VERSION,
@@ -109,6 +110,10 @@ export const BODIES: Readonly<Partial<Record<CommandName, Uint8Array>>> = {
   JoinConsumerGroup: encodeJoinConsumerGroup(group),
   LeaveConsumerGroup: encodeLeaveConsumerGroup(group),
   SyncConsumerGroup: encodeSyncConsumerGroup(group),
+  VerifyPartition: encodeVerifyPartition({
+    ...{ ...topic, partitionId: 0, lengthMax: 0 },
+    from: { segment: 0, opsPosition: 0, logPosition: 0 },
+  }),
 };
 
 /** A CreateUser body. */

@@ -38,6 +38,15 @@ const ADVICE: ReadonlyMap<number, string> = new Map([
   [ErrorCode.FeatureUnavailable, "This server does not offer the command."],
   [ErrorCode.InvalidOffset, "The offset lies beyond the last message."],
   [ErrorCode.IncompatibleProtocolVersion, "Client and server speak different protocol versions."],
+  [
+    ErrorCode.PartitionDamaged,
+    "Bytes of the partition changed on the server's disk; verifyPartition names file and position. " +
+      "What is good can be read from an offset behind the damage.",
+  ],
+  [
+    ErrorCode.MetadataDamaged,
+    "The server's catalog is damaged on its disk; its log names file and position.",
+  ],
   [ErrorCode.TransientNotAccepted, "The server is busy; try again later."],
   [ErrorCode.TransientNotCommitted, "The outcome is not known yet; look before you repeat it."],
 ]);
