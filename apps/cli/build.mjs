@@ -14,7 +14,7 @@ await build({
   platform: "node",
   format: "esm",
   target: "node20.19",
-  external: Object.keys(manifest.dependencies),
+  external: [...Object.keys(manifest.dependencies), "@grpc/grpc-js"],
   banner: { js: "#!/usr/bin/env node" },
   legalComments: "none",
   logLevel: "warning",

@@ -1,13 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import type { Client } from "./connection/client.ts";
-import {
-  type CredentialOptions,
-  type CredentialOrder,
-  findCredentials,
-  hasTypedCredentials,
-} from "./connection/credentials.ts";
-import { addressText, type ConnectionOptions } from "./connection/settings.ts";
+import { type CredentialOptions, hasTypedCredentials } from "./connection/credential-options.ts";
+import { type CredentialOrder, findCredentials } from "./connection/credentials.ts";
+import { type ServerTarget, serverTarget } from "./connection/server-target.ts";
 import type { DebugLog } from "./debug-log.ts";
 import type { ExitCode } from "./exit-codes.ts";
 import { failureOf } from "./failures/failure.ts";
@@ -21,7 +17,7 @@ import { connectWithLogin } from "./stored-tokens/connect-with-login.ts";
 import type { World } from "./world.ts";
 
 /** The options that stand before the command, and `--output`, which may stand on either side. */
-export interface GlobalOptions extends ConnectionOptions, CredentialOptions {
+export interface GlobalOptions extends CredentialOptions {
   readonly output?: OutputMode;
   readonly listMode?: OutputMode;
   readonly quiet?: boolean;
@@ -34,6 +30,8 @@ export interface Invocation {
   readonly world: World;
   readonly output: Output;
   readonly options: GlobalOptions;
+  /** The server of the command line, the active context and the environment; looked up on first use. */
+  readonly server: () => ServerTarget;
   /**
    * The session with the server: opened on first use, closed when the handler is done.
    * @param order  which credentials come first; by default the stored login
@@ -73,7 +71,8 @@ export function createRun(world: World, debug: (options: GlobalOptions) => Debug
       try {
         announce(command, options, output, log);
         const own = values.slice(0, -1) as unknown as Values;
-        const answer = await handler({ world, output, options, client: session.open }, ...own);
+        const { server, client } = session;
+        const answer = await handler({ world, output, options, server, client }, ...own);
         if (typeof answer === "number") outcome.exitCode = answer;
         else if (answer !== undefined) output.show(answer);
       } catch (error) {
@@ -130,17 +129,24 @@ function targetOf(command: Command): Target {
 }
 
 function createSession(world: World, options: GlobalOptions, log: DebugLog) {
+  let target: ServerTarget | undefined;
   let opening: Promise<Client> | undefined;
+  const server = () => {
+    target ??= serverTarget({ ...options }, world);
+    return target;
+  };
   const connect = async (order?: CredentialOrder) => {
-    const credentials = await findCredentials(options, world, order);
+    const to = server();
+    const credentials = await findCredentials(to, world, order);
     const who = "token" in credentials ? "the owner of a token" : credentials.username;
-    log.note(`Connecting to ${addressText(options.tcpServerAddress)} as ${who}`);
-    if (!("isStoredLogin" in credentials)) return world.connect({ ...options, credentials });
+    log.note(`Connecting to ${to.address} as ${who}`);
+    if (!("isStoredLogin" in credentials)) return world.connect({ target: to, credentials });
     if (hasTypedCredentials(options)) world.stderr.write(`${LOGIN_COUNTS}\n`);
-    return connectWithLogin(world, { ...options, credentials });
+    return connectWithLogin(world, { target: to, credentials });
   };
   return {
-    open: (order?: CredentialOrder) => {
+    server,
+    client: (order?: CredentialOrder) => {
       opening ??= connect(order);
       return opening;
     },

@@ -13,7 +13,7 @@ export function openProcessWorld(): World {
     stdout: process.stdout,
     stderr: process.stderr,
     environment: process.env,
-    home: process.env["MILLRACE_HOME"] || join(homedir(), ".millrace"),
+    home: process.env["MILLRACE_HOME"] || process.env["IGGY_HOME"] || join(homedir(), ".millrace"),
     connect,
     openPinger,
     runServer,

@@ -1,9 +1,10 @@
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { addClient } from "./commands/client/group.ts";
 import { addCluster } from "./commands/cluster/group.ts";
 import { outputOption } from "./commands/command.ts";
 import { addConsumerGroup } from "./commands/consumer-group/group.ts";
 import { addConsumerOffset } from "./commands/consumer-offset/group.ts";
+import { addContext } from "./commands/context/group.ts";
 import { addLogin } from "./commands/login.ts";
 import { addLogout } from "./commands/logout.ts";
 import { addMe } from "./commands/me.ts";
@@ -15,11 +16,13 @@ import { addPing } from "./commands/ping.ts";
 import { addSegment } from "./commands/segment/group.ts";
 import { addServer } from "./commands/server.ts";
 import { addSession } from "./commands/session/group.ts";
+import { addSnapshot } from "./commands/snapshot.ts";
 import { addStats } from "./commands/stats.ts";
 import { addStream } from "./commands/stream/group.ts";
 import { addTopic } from "./commands/topic/group.ts";
 import { addUser } from "./commands/user/group.ts";
-import { addConnectionOptions } from "./connection/settings.ts";
+import { addConnectionOptions } from "./connection/connection-options.ts";
+import { addCredentialOptions, addOlderCredentialOptions } from "./connection/credential-options.ts";
 import { EXIT_CODE_HELP } from "./exit-codes.ts";
 import type { Run } from "./invocation.ts";
 import { VERSION } from "./version.ts";
@@ -60,6 +63,7 @@ const COMMANDS = [
   addPing,
   addMe,
   addStats,
+  addSnapshot,
   addOptions,
   addStream,
   addTopic,
@@ -73,23 +77,15 @@ const COMMANDS = [
   addLogin,
   addLogout,
   addSession,
+  addContext,
   addClient,
   addCluster,
 ];
 
-/**
- * Commands of compatible scripts that this release does not have. They are not in the tree; whoever calls one
- * is told that it is not a typing mistake.
- */
-const NOT_IN_THIS_RELEASE = new Set(["context", "flush", "ctx", "snapshot"]);
-
 function refuseUnknown(command: Command): void {
   command.on("command:*", ([typed]: string[]) => {
     const known = command.commands.map((child) => child.name()).join(", ");
-    const absent = NOT_IN_THIS_RELEASE.has(typed ?? "")
-      ? `"${typed}" is not part of millrace ${VERSION} yet.`
-      : `"${typed}" is not a command.`;
-    command.error(`error: ${absent} Known here: ${known}.`, { code: "commander.unknownCommand" });
+    command.error(`error: "${typed}" is not a command. Known here: ${known}.`, { code: "commander.unknownCommand" });
   });
   for (const child of command.commands) if (child.commands.length > 0) refuseUnknown(child);
 }
@@ -99,12 +95,8 @@ function addGlobalOptions(program: Command): void {
     .addOption(outputOption())
     .option("-q, --quiet", "print nothing on stdout")
     .option("-v, --verbose", "say on stderr what is executed")
-    .option("-d, --debug <file>", "append a log of what happens to a file")
-    .option("-u, --username <name>", "who logs in")
-    .option("-p, --password <password>", "asked for when -u is given alone")
-    .option("-t, --token <token>", "a personal access token, in place of -u")
-    .option("-n, --token-name <name>", "a token that `pat create --store-token` stored, in place of -u")
-    .addOption(new Option("--credentials-username <name>", "older form of -u").hideHelp())
-    .addOption(new Option("--credentials-password <password>", "older form of -p").hideHelp());
+    .option("-d, --debug <file>", "append a log of what happens to a file");
+  addCredentialOptions(program);
+  addOlderCredentialOptions(program);
   addConnectionOptions(program);
 }

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import type { Client } from "./connection/client.ts";
-import type { ConnectionOptions, ConnectionSettings } from "./connection/settings.ts";
+import type { ConnectionSettings, ServerTarget } from "./connection/server-target.ts";
 import type { ExitCode } from "./exit-codes.ts";
 
 /** A stream that may be a terminal. */
@@ -26,7 +26,7 @@ export interface World {
   /** Opens a session with the server. */
   readonly connect: (settings: ConnectionSettings) => Promise<Client>;
   /** Opens a connection without a session: `ping` needs no credentials. */
-  readonly openPinger: (options: ConnectionOptions) => Promise<Pinger>;
+  readonly openPinger: (target: ServerTarget) => Promise<Pinger>;
   /** Runs a server here and answers its exit code. */
   readonly runServer: (serverArguments: readonly string[]) => Promise<ExitCode>;
   /** Asks on the terminal without showing what is typed. Undefined when the person gave up. */

@@ -1,6 +1,5 @@
 import type { PersonalAccessToken } from "@millrace/client";
 import type { Client } from "../connection/client.ts";
-import { addressText } from "../connection/settings.ts";
 import { parseDuration } from "../formats/duration.ts";
 import { timestampText } from "../formats/timestamp.ts";
 import { parseTokenExpiry } from "../formats/token-expiry.ts";
@@ -23,9 +22,9 @@ export const addLogin: AddCommand = (parent, run) => {
       [],
     )
     .action(
-      run(async ({ client, options, world }, words: string[]) => {
+      run(async ({ client, server: target, world }, words: string[]) => {
         const expiry = words.length === 0 ? parseDuration(EXPIRY_DEFAULT) : parseTokenExpiry(words);
-        const server = addressText(options.tcpServerAddress);
+        const server = target().address;
         const file = new TokenFile(world.home);
         const session = await client("typed first");
         const left = await tokenOnServer(session);

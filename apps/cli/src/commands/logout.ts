@@ -1,5 +1,4 @@
 import { ErrorCode, isCodedError } from "@millrace/errors";
-import { addressText } from "../connection/settings.ts";
 import { sentence } from "../output/result.ts";
 import { TokenFile } from "../stored-tokens/token-file.ts";
 import { type AddCommand, leaf } from "./command.ts";
@@ -15,8 +14,8 @@ export const addLogout: AddCommand = (parent, run) => {
     alias: "lo",
     summary: "end the stored login, here and at the server",
   }).action(
-    run(async ({ client, options, world }) => {
-      const server = addressText(options.tcpServerAddress);
+    run(async ({ client, server: target, world }) => {
+      const server = target().address;
       const file = new TokenFile(world.home);
       if (file.read(server).login === undefined) {
         return sentence(`There is no stored login at ${server}.`, { server, logged_out: false });

@@ -11,8 +11,8 @@ export const addPing: AddCommand = (parent, run) => {
   leaf(parent, { name: "ping", summary: "measure how fast the server answers" })
     .option("-c, --count <n>", "how many times", parseCount, 1)
     .action(
-      run(async ({ world, output, options }, { count }: { count: number }) => {
-        const pinger = await world.openPinger(options);
+      run(async ({ world, output, server }, { count }: { count: number }) => {
+        const pinger = await world.openPinger(server());
         const times: number[] = [];
         try {
           for (let sequence = 1; sequence <= count; sequence++) {

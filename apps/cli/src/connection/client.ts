@@ -65,6 +65,9 @@ type PlainCalls = Pick<
   | "createPersonalAccessToken"
   | "getPersonalAccessTokens"
   | "deletePersonalAccessToken"
+  | "getSnapshot"
+  | "flushUnsavedBuffer"
+  | "verifyPartition"
 >;
 
 /** What commands ask of a session; the SDK's client is one, tests bring another. */

@@ -1,21 +1,15 @@
 import { MillraceClient } from "@millrace/client";
 import type { Client } from "./client.ts";
 import type { Credentials } from "./credentials.ts";
-import { addressText, type ConnectionSettings } from "./settings.ts";
-
-const MICROS_PER_MS = 1_000n;
+import { encryptedClient } from "./encrypted-client.ts";
+import { PayloadCipher } from "./payload-cipher.ts";
+import type { ConnectionSettings } from "./server-target.ts";
 
 /** Opens a session with the real client. Rejects with a `CodedError` that names the server. */
-export function connect(settings: ConnectionSettings): Promise<Client> {
-  return MillraceClient.connect({
-    address: addressText(settings.tcpServerAddress),
-    ...credentialOptions(settings.credentials),
-    reconnect: {
-      retries: settings.tcpReconnectionMaxRetries,
-      intervalMs: Number(settings.tcpReconnectionInterval / MICROS_PER_MS),
-      factor: 1,
-    },
-  });
+export async function connect({ target, credentials }: ConnectionSettings): Promise<Client> {
+  const { address, client: options, encryptionKey } = target;
+  const client = await MillraceClient.connect({ address, ...options, ...credentialOptions(credentials) });
+  return encryptionKey === undefined ? client : encryptedClient(client, new PayloadCipher(encryptionKey));
 }
 
 function credentialOptions(credentials: Credentials) {

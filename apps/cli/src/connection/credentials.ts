@@ -3,7 +3,8 @@ import { MissingCredentialsError, UsageError } from "../failures/usage-error.ts"
 import { readOneLine } from "../formats/lines.ts";
 import { TokenFile } from "../stored-tokens/token-file.ts";
 import type { World } from "../world.ts";
-import { type Address, addressText } from "./settings.ts";
+import type { CredentialOptions } from "./credential-options.ts";
+import type { ServerTarget } from "./server-target.ts";
 
 /** A user name and its password. */
 export interface PasswordCredentials {
@@ -21,16 +22,6 @@ export interface TokenCredentials {
 /** Who logs in. */
 export type Credentials = PasswordCredentials | TokenCredentials;
 
-/** The credential options as typed before the command. */
-export interface CredentialOptions {
-  readonly username?: string;
-  readonly password?: string;
-  readonly token?: string;
-  readonly tokenName?: string;
-  readonly credentialsUsername?: string;
-  readonly credentialsPassword?: string;
-}
-
 /** Which comes first: the stored login, as for most commands, or what was typed or exported: for `login`. */
 export type CredentialOrder = "stored first" | "typed first";
 
@@ -41,8 +32,8 @@ const ENVIRONMENT_PAIRS = [
 ] as const;
 
 /**
- * The credentials to log in with: the stored login, `-n`, `-t`, `-u` and `-p`, their long forms, the
- * environment.
+ * The credentials to log in with: the stored login, `-n`, `-t`, `-u` and `-p` (typed, or of the context), their
+ * long forms, a connection string of the environment, its pairs.
  *
  * A user name without a password is completed by a prompt on a terminal, else by one line of standard input.
  * Nothing is assumed, not even for a server on this machine.
@@ -52,23 +43,18 @@ const ENVIRONMENT_PAIRS = [
  * @throws MissingCredentialsError when there is no source of credentials
  */
 export async function findCredentials(
-  options: CredentialOptions & { readonly tcpServerAddress: Address },
+  { address, typed, exported }: Pick<ServerTarget, "address" | "typed" | "exported">,
   world: World,
   order: CredentialOrder = "stored first",
 ): Promise<Credentials> {
-  checkOneKind(options);
-  const stored = storedLogin(options.tcpServerAddress, world);
+  checkOneKind(typed);
+  const stored = storedLogin(address, world);
   if (order === "stored first" && stored !== undefined) return stored;
   const pairs = ENVIRONMENT_PAIRS.map((names) => pairOf(names, world.environment));
-  const found = (await typedCredentials(options, world)) ?? pairs.find(isComplete) ?? stored;
+  const found =
+    (await typedCredentials(typed, address, world)) ?? exported ?? pairs.find(isComplete) ?? stored;
   if (found === undefined) throw new MissingCredentialsError();
   return found;
-}
-
-/** True when credentials stand on the command line. */
-export function hasTypedCredentials(options: CredentialOptions): boolean {
-  const { username, credentialsUsername, token, tokenName } = options;
-  return [username, credentialsUsername, token, tokenName].some((one) => one !== undefined);
 }
 
 function checkOneKind({ username, token, tokenName }: CredentialOptions): void {
@@ -76,30 +62,26 @@ function checkOneKind({ username, token, tokenName }: CredentialOptions): void {
   if (kinds.length > 1) throw new UsageError("Give one of -u, -t and -n, not two of them.");
 }
 
-function storedLogin(address: Address, world: World): TokenCredentials | undefined {
-  const { login } = new TokenFile(world.home).read(addressText(address));
+function storedLogin(address: string, world: World): TokenCredentials | undefined {
+  const { login } = new TokenFile(world.home).read(address);
   return login === undefined ? undefined : { token: login.token, isStoredLogin: true };
 }
 
 async function typedCredentials(
-  options: CredentialOptions & { readonly tcpServerAddress: Address },
+  options: CredentialOptions,
+  address: string,
   world: World,
 ): Promise<Credentials | undefined> {
   const username = options.username ?? options.credentialsUsername;
   const password = options.password ?? options.credentialsPassword;
-  if (options.tokenName !== undefined) return { token: namedToken(options.tokenName, options, world) };
+  if (options.tokenName !== undefined) return { token: namedToken(options.tokenName, address, world) };
   if (options.token !== undefined) return { token: options.token };
   if (username !== undefined) return { username, password: password ?? (await askPassword(username, world)) };
   if (password !== undefined) throw new UsageError("A password needs a user name: add -u NAME.");
   return undefined;
 }
 
-function namedToken(
-  name: string,
-  { tcpServerAddress }: { readonly tcpServerAddress: Address },
-  world: World,
-): string {
-  const server = addressText(tcpServerAddress);
+function namedToken(name: string, server: string, world: World): string {
   const { tokens } = new TokenFile(world.home).read(server);
   const token = Object.hasOwn(tokens, name) ? tokens[name] : undefined;
   if (token !== undefined) return token;

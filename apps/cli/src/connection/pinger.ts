@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
+import { createDefaultPlatform } from "@millrace/client";
 import { CodedError, ErrorCode } from "@millrace/errors";
-import { decodeReplyHeader, encodeRequestHeader, HEADER_LENGTH, HeapLeases } from "@millrace/framing";
+import { decodeReplyHeader, encodeRequestHeader, HEADER_LENGTH } from "@millrace/framing";
 import type { Connection } from "@millrace/platform";
 import { CommandCode, Operation } from "@millrace/protocol";
-import { connectTcp } from "@millrace/transports/tcp/client";
 import type { Pinger } from "../world.ts";
-import { addressText, type ConnectionOptions } from "./settings.ts";
+import { parseAddress } from "./address.ts";
+import type { ServerTarget } from "./server-target.ts";
 
 /** Longer than this, opening the connection or answering a ping has failed. */
 const TIMEOUT_MS = 5_000;
@@ -15,14 +16,17 @@ const TIMEOUT_MS = 5_000;
  * anybody, and the client of the SDK always has a session.
  * @throws CodedError of the transport when the server cannot be reached
  */
-export async function openPinger(options: ConnectionOptions): Promise<Pinger> {
-  const connection = await connectTcp({
-    ...options.tcpServerAddress,
-    leases: new HeapLeases(),
+export async function openPinger({ address, client }: ServerTarget): Promise<Pinger> {
+  const { transport = "tcp", tls } = client;
+  const connection = await createDefaultPlatform().connect({
+    ...parseAddress(address),
+    transport,
+    tls: tls === true ? {} : tls === false ? undefined : tls,
+    noDelay: true,
     messageLengthMax: HEADER_LENGTH,
     timeoutMs: TIMEOUT_MS,
   });
-  return new ConnectionPinger(connection, addressText(options.tcpServerAddress));
+  return new ConnectionPinger(connection, address);
 }
 
 /** One ping at a time over one connection. */

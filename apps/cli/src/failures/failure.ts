@@ -76,9 +76,15 @@ export function failureOf(error: unknown, target: Target): Failure {
     message: coded.message,
     code: coded.code,
     name: coded.name,
-    next: nextStep(coded.code, target),
+    next: ownNext(coded) ?? nextStep(coded.code, target),
     causes,
   };
+}
+
+/** An error may know better what to do than its code does. */
+function ownNext({ details }: CodedError): string | undefined {
+  const { next } = details;
+  return typeof next === "string" ? next : undefined;
 }
 
 const CREDENTIALS_NEXT =

@@ -1,6 +1,6 @@
 import { Readable, Writable } from "node:stream";
 import type { Client } from "../connection/client.ts";
-import type { ConnectionSettings } from "../connection/settings.ts";
+import type { ConnectionSettings } from "../connection/server-target.ts";
 import { ExitCode } from "../exit-codes.ts";
 import { runCli } from "../run-cli.ts";
 import type { World } from "../world.ts";

@@ -1,6 +1,6 @@
 import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import type { Client } from "../connection/client.ts";
-import { addressText, type ConnectionSettings } from "../connection/settings.ts";
+import type { ConnectionSettings } from "../connection/server-target.ts";
 import type { World } from "../world.ts";
 import { TokenFile } from "./token-file.ts";
 
@@ -13,7 +13,7 @@ export async function connectWithLogin(world: World, settings: ConnectionSetting
     return await world.connect(settings);
   } catch (error) {
     if (!isCodedError(error, ErrorCode.InvalidPersonalAccessToken)) throw error;
-    const server = addressText(settings.tcpServerAddress);
+    const server = settings.target.address;
     new TokenFile(world.home).setLogin(server, undefined);
     const message = `The login at ${server} has expired; log in again with: millrace -u NAME login`;
     throw new CodedError(ErrorCode.InvalidPersonalAccessToken, message, { cause: error });

@@ -1,6 +1,5 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { CodedError, ErrorCode } from "@millrace/errors";
+import { readPrivateFile, unusableFile, writePrivateFile } from "../private-files/private-file.ts";
 
 /** The login of `millrace login` at one server: a personal access token of its own. */
 export interface StoredLogin {
@@ -25,9 +24,6 @@ interface Content {
 
 const NOTHING: ServerTokens = { tokens: {} };
 
-/** Permission bits of everybody but the owner. */
-const OTHERS = 0o077;
-
 /**
  * Tokens that outlive a command: `tokens.json` in the home of millrace, readable by its owner only.
  *
@@ -36,11 +32,9 @@ const OTHERS = 0o077;
  */
 export class TokenFile {
   readonly path: string;
-  readonly #home: string;
 
   /** @param home  `MILLRACE_HOME`, by default `~/.millrace`; made when something is stored */
   constructor(home: string) {
-    this.#home = home;
     this.path = join(home, "tokens.json");
   }
 
@@ -66,7 +60,7 @@ export class TokenFile {
   }
 
   #content(): Content {
-    const text = this.#text();
+    const text = readPrivateFile(this.path);
     if (text === undefined) return { version: 1, servers: {} };
     try {
       const content: unknown = JSON.parse(text);
@@ -74,31 +68,17 @@ export class TokenFile {
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
     }
-    throw unusable(`${this.path} holds no tokens that this release can read; remove it and log in again.`);
-  }
-
-  #text(): string | undefined {
-    try {
-      const isShared = process.platform !== "win32" && (statSync(this.path).mode & OTHERS) !== 0;
-      if (isShared) throw unusable(`${this.path} can be read by others; run: chmod 600 ${this.path}`);
-      return readFileSync(this.path, "utf8");
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-      throw error;
-    }
+    throw unusableFile(
+      `${this.path} holds no tokens that this release can read; remove it and log in again.`,
+    );
   }
 
   #write(server: string, stored: ServerTokens): void {
     const { [server]: _, ...others } = this.#content().servers;
     const isEmpty = stored.login === undefined && Object.keys(stored.tokens).length === 0;
     const servers = isEmpty ? others : { ...others, [server]: stored };
-    mkdirSync(this.#home, { recursive: true, mode: 0o700 });
-    const draft = `${this.path}.${process.pid}`;
-    rmSync(draft, { force: true });
     const content: Content = { version: 1, servers };
-    writeFileSync(draft, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600, flag: "wx" });
-    chmodSync(draft, 0o600);
-    renameSync(draft, this.path);
+    writePrivateFile(this.path, `${JSON.stringify(content, undefined, 2)}\n`);
   }
 }
 
@@ -114,8 +94,4 @@ function isServerTokens(stored: unknown): boolean {
   const isTokens = typeof tokens === "object" && tokens !== null;
   const isLogin = login === undefined || typeof (login as Partial<StoredLogin> | null)?.token === "string";
   return isTokens && isLogin && Object.values(tokens).every((token) => typeof token === "string");
-}
-
-function unusable(message: string): CodedError {
-  return new CodedError(ErrorCode.InvalidConfiguration, message);
 }

@@ -1,4 +1,3 @@
-import { addressText } from "../../connection/settings.ts";
 import { UsageError } from "../../failures/usage-error.ts";
 import { parseName } from "../../formats/id-or-name.ts";
 import { parseTokenExpiry } from "../../formats/token-expiry.ts";
@@ -26,13 +25,13 @@ export const addPatCreate: AddCommand = (parent, run) => {
 };
 
 async function storeToken(
-  { client, options, world }: Invocation,
+  { client, server: target, options, world }: Invocation,
   name: string,
   words: readonly string[],
 ): Promise<Result | undefined> {
   if (words.length > 0)
     throw new UsageError("A stored token never expires: give no expiry with --store-token.");
-  const server = addressText(options.tcpServerAddress);
+  const server = target().address;
   const file = new TokenFile(world.home);
   file.read(server);
   const token = await (await client()).createPersonalAccessToken(name);

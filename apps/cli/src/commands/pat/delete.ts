@@ -1,4 +1,3 @@
-import { addressText } from "../../connection/settings.ts";
 import { parseName } from "../../formats/id-or-name.ts";
 import { sentence } from "../../output/result.ts";
 import { TokenFile } from "../../stored-tokens/token-file.ts";
@@ -9,9 +8,9 @@ export const addPatDelete: AddCommand = (parent, run) => {
   leaf(parent, { name: "delete", alias: "d", summary: "delete one of your tokens" })
     .argument("<name>", "name of the token", parseName)
     .action(
-      run(async ({ client, options, world }, name: string) => {
+      run(async ({ client, server: target, world }, name: string) => {
         await (await client()).deletePersonalAccessToken(name);
-        const server = addressText(options.tcpServerAddress);
+        const server = target().address;
         const file = new TokenFile(world.home);
         if (Object.hasOwn(file.read(server).tokens, name)) file.setToken(server, name, undefined);
         return sentence(`Token "${name}" deleted.`, { name, deleted: true });

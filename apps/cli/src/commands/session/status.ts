@@ -1,4 +1,3 @@
-import { addressText } from "../../connection/settings.ts";
 import { timestampText } from "../../formats/timestamp.ts";
 import { type Field, properties } from "../../output/result.ts";
 import { type StoredLogin, TokenFile } from "../../stored-tokens/token-file.ts";
@@ -33,8 +32,8 @@ export const addSessionStatus: AddCommand = (parent, run) => {
     alias: "s",
     summary: "say whether a login is stored, without a server",
   }).action(
-    run(async ({ options, world }) => {
-      const server = addressText(options.tcpServerAddress);
+    run(async ({ server: target, world }) => {
+      const server = target().address;
       return properties(FIELDS, { server, login: new TokenFile(world.home).read(server).login });
     }),
   );
