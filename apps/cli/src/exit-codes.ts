@@ -11,6 +11,8 @@ export const ExitCode = {
   access: 4,
   /** The stream, topic, partition, client or offset does not exist. */
   notFound: 5,
+  /** Bytes on the server's disk are not as they were written. */
+  damaged: 6,
 } as const;
 
 /** One of the exit codes. */
@@ -25,4 +27,5 @@ Exit codes:
   3  cannot connect to the server
   4  not authenticated or not authorised
   5  not found
+  6  the server's data is damaged
 `;

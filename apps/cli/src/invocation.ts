@@ -125,7 +125,8 @@ const LOGIN_COUNTS =
 
 function targetOf(command: Command): Target {
   const named = command.registeredArguments.map((argument, index) => [argument.name(), command.args[index]]);
-  return Object.fromEntries(named.filter(([, typed]) => typed !== undefined));
+  const things = Object.fromEntries(named.filter(([, typed]) => typed !== undefined));
+  return { ...things, command: pathOf(command).join(" ") };
 }
 
 function createSession(world: World, options: GlobalOptions, log: DebugLog) {

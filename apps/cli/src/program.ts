@@ -85,7 +85,9 @@ const COMMANDS = [
 function refuseUnknown(command: Command): void {
   command.on("command:*", ([typed]: string[]) => {
     const known = command.commands.map((child) => child.name()).join(", ");
-    command.error(`error: "${typed}" is not a command. Known here: ${known}.`, { code: "commander.unknownCommand" });
+    command.error(`error: "${typed}" is not a command. Known here: ${known}.`, {
+      code: "commander.unknownCommand",
+    });
   });
   for (const child of command.commands) if (child.commands.length > 0) refuseUnknown(child);
 }

@@ -53,7 +53,7 @@ function sendTextsTo(command: Command, world: World, mode: OutputMode): void {
     writeOut: (text) => world.stdout.write(text),
     writeErr: (text) => world.stderr.write(text),
     outputError: (text, write) => {
-      if (mode !== "json") write(text);
+      if (mode !== "json") write(`${text.trimEnd()}\n  next: See ${helpOf(command)}\n`);
     },
   });
   for (const child of command.commands) sendTextsTo(child, world, mode);
@@ -64,7 +64,16 @@ function exitCodeOfParsing(error: CommanderError, world: World, mode: OutputMode
   if (mode === "json") {
     const message = error.message.replace(/^error: /, "");
     const usage = { exitCode: ExitCode.usage, message, code: undefined, name: undefined, causes: [] };
-    world.stderr.write(reportText({ ...usage, next: "See millrace --help." }, mode));
+    world.stderr.write(
+      reportText({ ...usage, next: "See what the command takes with --help behind it." }, mode),
+    );
   }
   return ExitCode.usage;
+}
+
+/** How to see the help of a command, as it is typed. */
+function helpOf(command: Command): string {
+  const names: string[] = [];
+  for (let one: Command | null = command; one !== null; one = one.parent) names.unshift(one.name());
+  return `${names.join(" ")} --help`;
 }

@@ -7,14 +7,14 @@ export type AddCommand = (parent: Command, run: Run) => void;
 /** Name, short form and summary of a command. */
 export interface Names {
   readonly name: string;
-  readonly alias?: string;
+  readonly alias?: string | readonly string[];
   readonly summary: string;
 }
 
 /** Starts a command that can run: it has `--output` like every other. */
 export function leaf(parent: Command, { name, alias, summary }: Names): Command {
   const command = parent.command(name).description(summary).addOption(outputOption());
-  return alias === undefined ? command : command.alias(alias);
+  return command.aliases([alias ?? []].flat());
 }
 
 /** Starts a list command: besides `--output` it has the `-l, --list-mode` of compatible scripts. */
@@ -33,7 +33,7 @@ export function listLeaf(parent: Command, names: Names): Command {
  */
 export function group(parent: Command, names: Names, commands: readonly AddCommand[], run: Run): void {
   const command = parent.command(names.name).description(names.summary);
-  if (names.alias !== undefined) command.alias(names.alias);
+  command.aliases([names.alias ?? []].flat());
   for (const add of commands) add(command, run);
 }
 

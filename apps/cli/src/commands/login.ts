@@ -16,11 +16,7 @@ const MICROS_PER_MS = 1_000n;
 /** `millrace login [EXPIRY...]` */
 export const addLogin: AddCommand = (parent, run) => {
   leaf(parent, { name: "login", alias: "li", summary: "stay logged in: later commands need no credentials" })
-    .argument(
-      "[expiry...]",
-      `how long, such as 12h or 7days; none for ever; ${EXPIRY_DEFAULT} by default`,
-      [],
-    )
+    .argument("[expiry...]", `how long, such as 12h or 7days; none for ever; ${EXPIRY_DEFAULT} by default`)
     .action(
       run(async ({ client, server: target, world }, words: string[]) => {
         const expiry = words.length === 0 ? parseDuration(EXPIRY_DEFAULT) : parseTokenExpiry(words);

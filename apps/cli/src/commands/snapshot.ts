@@ -20,7 +20,12 @@ interface Saved {
 
 const FIELDS: readonly Field<Saved>[] = [
   { name: "file", title: "Snapshot", value: ({ file }) => file },
-  { name: "size_bytes", title: "Size", value: ({ length }) => length, text: ({ length }) => sizeText(length) },
+  {
+    name: "size_bytes",
+    title: "Size",
+    value: ({ length }) => length,
+    text: ({ length }) => sizeText(length),
+  },
 ];
 
 /** Names on the command line, as the reference writes them, by names of the protocol. */
@@ -35,7 +40,10 @@ const TYPE_NAMES = new Map(
 export const addSnapshot: AddCommand = (parent, run) => {
   leaf(parent, { name: "snapshot", summary: "save diagnostics of the server as a ZIP file" })
     .addOption(
-      new Option("-c, --compression <type>", "how the file is compressed; servers refuse those they do not have")
+      new Option(
+        "-c, --compression <type>",
+        "how the file is compressed; servers refuse those they do not have",
+      )
         .choices(Object.keys(SnapshotCompressionCode))
         .default("deflated"),
     )

@@ -1,4 +1,5 @@
 import type {
+  GroupConsumerOptions,
   MillraceClient,
   PolledMessages,
   PollRequest,
@@ -70,6 +71,13 @@ type PlainCalls = Pick<
   | "verifyPartition"
 >;
 
+/** A member of a consumer group as `message tail` reads it. */
+export interface GroupReader {
+  [Symbol.asyncIterator](): AsyncIterator<ShownMessage, undefined>;
+  commit(message?: ShownMessage): Promise<void>;
+  close(): Promise<void>;
+}
+
 /** What commands ask of a session; the SDK's client is one, tests bring another. */
 export interface Client extends PlainCalls {
   pollMessages(
@@ -77,5 +85,6 @@ export interface Client extends PlainCalls {
   ): Promise<
     Pick<PolledMessages, "partitionId" | "currentOffset"> & { readonly messages: readonly ShownMessage[] }
   >;
+  consumerGroup(options: Pick<GroupConsumerOptions, "stream" | "topic" | "group">): GroupReader;
   producer(options: ProducerOptions): Pick<Producer, "send" | "close">;
 }

@@ -1,6 +1,6 @@
 import type { Message, Payload } from "@millrace/client";
 import { UsageError } from "../failures/usage-error.ts";
-import type { Client, ShownMessage } from "./client.ts";
+import type { Client, GroupReader, ShownMessage } from "./client.ts";
 import type { PayloadCipher } from "./payload-cipher.ts";
 
 /**
@@ -8,7 +8,8 @@ import type { PayloadCipher } from "./payload-cipher.ts";
  * else, headers included, is as it was.
  */
 export function encryptedClient(client: Client, cipher: PayloadCipher): Client {
-  const own: Pick<Client, "pollMessages" | "producer"> = {
+  const own: Pick<Client, "pollMessages" | "producer" | "consumerGroup"> = {
+    consumerGroup: (options) => decryptingReader(client.consumerGroup(options), cipher),
     async pollMessages(poll) {
       const polled = await client.pollMessages(poll);
       const messages = polled.messages.map((message) => decrypted(message, cipher));
@@ -28,6 +29,23 @@ export function encryptedClient(client: Client, cipher: PayloadCipher): Client {
       return typeof value === "function" ? value.bind(target) : value;
     },
   });
+}
+
+/** Shows what a reader reads decrypted, and commits what it was. */
+function decryptingReader(reader: GroupReader, cipher: PayloadCipher): GroupReader {
+  const originals = new WeakMap<ShownMessage, ShownMessage>();
+  return {
+    async *[Symbol.asyncIterator]() {
+      for await (const message of reader) {
+        const shown = decrypted(message, cipher);
+        originals.set(shown, message);
+        yield shown;
+      }
+      return undefined;
+    },
+    commit: (message) => reader.commit(message && (originals.get(message) ?? message)),
+    close: () => reader.close(),
+  };
 }
 
 function encrypted(message: Message, cipher: PayloadCipher): Message {

@@ -52,9 +52,22 @@ test("a context is created, used, shown without its secrets, and deleted", async
 
 test("what is typed counts before the context, option by option, and typed credentials replace all of its own", async () => {
   await withHome(async (_, run) => {
-    await run("context", "create", "c", "--tcp-server-address", "h:1", "--tcp-tls-domain", "d", "-u", "ann", "-p", "pw");
+    await run(
+      "context",
+      "create",
+      "c",
+      "--tcp-server-address",
+      "h:1",
+      "--tcp-tls-domain",
+      "d",
+      "-u",
+      "ann",
+      "-p",
+      "pw",
+    );
     await run("context", "use", "c");
-    const [typed] = (await run("--tcp-server-address", "h:2", "--tcp-tls-enabled", "-t", "tok", "me")).settings;
+    const [typed] = (await run("--tcp-server-address", "h:2", "--tcp-tls-enabled", "-t", "tok", "me"))
+      .settings;
     assert.deepEqual([typed?.target.address, typed?.credentials], ["h:2", { token: "tok" }]);
     assert.deepEqual(typed?.target.client.tls, { validate: true, domain: "d" });
     const [other] = (await run("-p", "new-pw", "me")).settings;
@@ -102,7 +115,10 @@ test("mistakes around contexts are named", async () => {
     assert.equal((await run("context", "use", "default")).exitCode, 0);
     writeFileSync(join(home, "contexts.toml"), "[c]\ntcp_server_address = 7\n", { mode: 0o600 });
     await run("context", "use", "c");
-    assert.match((await run("-u", "a", "-p", "b", "me")).stderr, /tcp_server_address of the context "c" is wrong/);
+    assert.match(
+      (await run("-u", "a", "-p", "b", "me")).stderr,
+      /tcp_server_address of the context "c" is wrong/,
+    );
     writeFileSync(join(home, "contexts.toml"), "what = [is this", { mode: 0o600 });
     assert.match((await run("context", "list")).stderr, /is not a file of contexts/);
   });

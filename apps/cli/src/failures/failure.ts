@@ -3,6 +3,7 @@ import { InvalidArgumentError } from "commander";
 import { ExitCode } from "../exit-codes.ts";
 import { LineTooLongError } from "../formats/lines.ts";
 import { nextStep, type Target } from "./next-step.ts";
+import { codedFromSystem } from "./system-failure.ts";
 import { MissingCredentialsError, UsageError } from "./usage-error.ts";
 
 /**
@@ -61,6 +62,8 @@ const NOT_FOUND_CODES = new Set<number>([
   ErrorCode.ConsumerGroupMemberNotFound,
 ]);
 
+const DAMAGE_CODES = new Set<number>([ErrorCode.PartitionDamaged, ErrorCode.MetadataDamaged]);
+
 /** Turns whatever a command threw into a failure; `target` is what the command line named. */
 export function failureOf(error: unknown, target: Target): Failure {
   const causes = causesOf(error);
@@ -68,15 +71,15 @@ export function failureOf(error: unknown, target: Target): Failure {
     return { ...plainFailure(error, ExitCode.access), next: CREDENTIALS_NEXT };
   }
   if (error instanceof UsageError || error instanceof InvalidArgumentError)
-    return plainFailure(error, ExitCode.usage);
-  const coded = isCodedError(error) ? error : codedFromSystem(error);
-  if (coded === undefined) return { ...plainFailure(error, ExitCode.failed), causes };
+    return { ...plainFailure(error, ExitCode.usage), next: SEE_HELP };
+  const coded = isCodedError(error) ? error : (codedFromLines(error) ?? codedFromSystem(error));
+  if (coded === undefined) return { ...plainFailure(error, ExitCode.failed), next: LOOK_CLOSER, causes };
   return {
     exitCode: exitCodeOf(coded.code),
     message: coded.message,
     code: coded.code,
     name: coded.name,
-    next: ownNext(coded) ?? nextStep(coded.code, target),
+    next: ownNext(coded) ?? nextStep(coded.code, target) ?? LOOK_CLOSER,
     causes,
   };
 }
@@ -87,6 +90,9 @@ function ownNext({ details }: CodedError): string | undefined {
   return typeof next === "string" ? next : undefined;
 }
 
+const LOOK_CLOSER = "Run it again with -d FILE before the command, and look into the file.";
+const SEE_HELP = "See what the command takes with --help behind it.";
+
 const CREDENTIALS_NEXT =
   "Set MILLRACE_USERNAME and MILLRACE_PASSWORD, or put -u NAME -p PASSWORD before the command.";
 
@@ -95,6 +101,7 @@ export function exitCodeOf(code: number): ExitCode {
   if (CONNECTION_CODES.has(code)) return ExitCode.connection;
   if (ACCESS_CODES.has(code)) return ExitCode.access;
   if (NOT_FOUND_CODES.has(code)) return ExitCode.notFound;
+  if (DAMAGE_CODES.has(code)) return ExitCode.damaged;
   return ExitCode.failed;
 }
 
@@ -103,17 +110,9 @@ function plainFailure(error: unknown, exitCode: ExitCode): Failure {
   return { exitCode, message, code: undefined, name: undefined, next: undefined, causes: [] };
 }
 
-function codedFromSystem(error: unknown): CodedError | undefined {
-  if (error instanceof LineTooLongError) return new CodedError(ErrorCode.TooBigMessagePayload, error.message);
-  const system = error as NodeJS.ErrnoException | null;
-  if (typeof system?.syscall !== "string") return undefined;
-  const code =
-    system.syscall === "connect"
-      ? ErrorCode.CannotEstablishConnection
-      : system.syscall === "write"
-        ? ErrorCode.CannotWriteToFile
-        : ErrorCode.CannotReadFile;
-  return new CodedError(code, system.message, { cause: error });
+function codedFromLines(error: unknown): CodedError | undefined {
+  if (!(error instanceof LineTooLongError)) return undefined;
+  return new CodedError(ErrorCode.TooBigMessagePayload, error.message);
 }
 
 function causesOf(error: unknown): string[] {

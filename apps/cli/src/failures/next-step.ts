@@ -2,6 +2,8 @@ import { ErrorCode } from "@millrace/errors";
 
 /** The things that a command line names, as they were typed. */
 export interface Target {
+  /** Names of the group and of the command. */
+  readonly command?: string;
   readonly stream?: string;
   readonly topic?: string;
   readonly partition?: string;
@@ -23,9 +25,18 @@ const CHECK_OUTCOME = "The server may have done it: look before you repeat the c
 const LIST_USERS = "List the users with: millrace user list";
 const LIST_TOKENS = "List your tokens with: millrace pat list";
 
-const listStreams = "List the streams with: millrace stream list";
-const listTopics = ({ stream }: Target) =>
-  `List the topics with: millrace topic list ${word(stream, "STREAM")}`;
+/** Commands that put something into a stream or topic: whoever runs one may have forgotten to make it. */
+const FILLING = new Set(["message send", "topic create", "consumer-group create"]);
+
+const listStreams = (target: Target) => {
+  const { stream } = target;
+  return `List the streams with: millrace stream list${orCreate(target, stream, "stream create")}`;
+};
+const listTopics = (target: Target) => {
+  const place = word(target.stream, "STREAM");
+  const create = orCreate(target, target.topic, `topic create ${place}`, " 1 none");
+  return `List the topics with: millrace topic list ${place}${create}`;
+};
 const listGroups = ({ stream, topic }: Target) =>
   `List the groups with: millrace consumer-group list ${word(stream, "STREAM")} ${word(topic, "TOPIC")}`;
 const showTopic = ({ stream, topic }: Target) =>
@@ -62,11 +73,14 @@ const ADVICE: ReadonlyMap<number, Advice> = new Map<number, Advice>([
   [ErrorCode.ConnectionClosed, START_SERVER],
   [ErrorCode.StreamIdNotFound, listStreams],
   [ErrorCode.StreamNameNotFound, listStreams],
-  [ErrorCode.StreamNameAlreadyExists, `Choose another name. ${listStreams}`],
+  [ErrorCode.StreamNameAlreadyExists, "Choose another name. List the streams with: millrace stream list"],
   [ErrorCode.InvalidTopicSize, "Raise --max-topic-size to at least the topic's segment_size."],
   [ErrorCode.TopicIdNotFound, listTopics],
   [ErrorCode.TopicNameNotFound, listTopics],
-  [ErrorCode.TopicNameAlreadyExists, (target) => `Choose another name. ${listTopics(target)}`],
+  [
+    ErrorCode.TopicNameAlreadyExists,
+    ({ stream }) => `Choose another name. ${listTopics(stream === undefined ? {} : { stream })}`,
+  ],
   [ErrorCode.TooManyPartitions, "Ask for at most 1000 partitions at once."],
   [ErrorCode.InvalidPartitionsCount, showTopic],
   [ErrorCode.PartitionNotFound, showTopic],
@@ -80,6 +94,22 @@ const ADVICE: ReadonlyMap<number, Advice> = new Map<number, Advice>([
   [ErrorCode.InvalidOptionValue, "List the options and their values with: millrace options topic"],
   [ErrorCode.InvalidOffset, (target) => `The offset is beyond the last message. ${showTopic(target)}`],
   [ErrorCode.IncompatibleProtocolVersion, "Use a millrace command of the same version as the server."],
+  [ErrorCode.PartitionDamaged, verifyTopic],
+  [
+    ErrorCode.MetadataDamaged,
+    "Restore the data directory from a copy; the server's log names file and position.",
+  ],
+  [
+    ErrorCode.DataDirectoryInUse,
+    "Stop the server, or verify while it runs: millrace topic verify STREAM TOPIC",
+  ],
+  [ErrorCode.DataDirectoryUnusable, "Check the folder and its rights."],
+  [ErrorCode.ForeignDataDirectory, "Name the folder that the server writes to."],
+  [ErrorCode.FormatTooNew, "Use a millrace command of the same version as the server."],
+  [ErrorCode.InvalidConnectionString, "Write it as millrace://USER:PASSWORD@HOST:PORT?key=value"],
+  [ErrorCode.InvalidConfiguration, "The file is in MILLRACE_HOME, by default ~/.millrace."],
+  [ErrorCode.InvalidTlsCertificatePath, "Check --tcp-tls-ca-file or --websocket-tls-ca-file."],
+  [ErrorCode.CannotDecryptData, "Check --encryption-key; without it payloads are shown as they are stored."],
   [ErrorCode.DiskFull, "Free some space on the server's disk."],
   [ErrorCode.RequestTimeout, CHECK_OUTCOME],
   [ErrorCode.OutcomeUnknown, CHECK_OUTCOME],
@@ -93,11 +123,24 @@ export function nextStep(code: number, target: Target): string | undefined {
   return typeof advice === "function" ? advice(target) : advice;
 }
 
+function verifyTopic({ stream, topic }: Target): string {
+  const place = `${word(stream, "STREAM")} ${word(topic, "TOPIC")}`;
+  return `Find file and position with: millrace topic verify ${place}. What is good can be read: poll from an offset behind the damage.`;
+}
+
 function missingTarget(target: Target): string {
   if (target.user !== undefined) return LIST_USERS;
   if (target.stream === undefined && target.consumer === undefined) return LIST_TOKENS;
-  if (target.topic !== undefined) return `${showTopic(target)}. ${listStreams}`;
-  return listStreams;
+  if (target.topic !== undefined) return `${showTopic(target)}. ${listStreams({})}`;
+  return listStreams(target);
+}
+
+/** How to make what is missing, when it was typed as a name: an id cannot be chosen. */
+function orCreate({ command = "" }: Target, typed: string | undefined, create: string, behind = ""): string {
+  const isName = typed !== undefined && !/^\d+$/.test(typed);
+  return FILLING.has(command) && isName
+    ? `. Create it with: millrace ${create} ${word(typed, "")}${behind}`
+    : "";
 }
 
 function word(typed: string | undefined, placeholder: string): string {

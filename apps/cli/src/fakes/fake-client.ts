@@ -9,6 +9,7 @@ import type {
   TopicDetails,
   User,
   UserDetails,
+  VerifyDamage,
 } from "@millrace/client";
 import { CodedError, ErrorCode } from "@millrace/errors";
 import { encodeTypedFields, type TypedFieldPair, typedField } from "@millrace/framing";
@@ -79,6 +80,11 @@ export class FakeClient {
   readonly calls: (readonly [name: string, ...values: unknown[]])[] = [];
   readonly topic: FakeTopic = { details: topicDetails("orders", 2), partitions: [stored(), stored()] };
   storedOffset: bigint | undefined;
+  /** Bytes of a snapshot. */
+  snapshot = Uint8Array.of(0x50, 0x4b);
+  /** What a verification finds, by partition. */
+  readonly damagesOf: Record<number, { readonly damages: readonly VerifyDamage[]; readonly fault?: string }> =
+    {};
   closedCount = 0;
   readonly userId = 0;
   readonly tokens: PersonalAccessToken[] = [];
@@ -227,6 +233,49 @@ export class FakeClient {
       currentOffset: BigInt(Math.max(0, all.length - 1)),
       messages,
     };
+  }
+
+  /** A group of one member that reads partition 0 from the first message on and never ends by itself. */
+  consumerGroup(options: unknown) {
+    this.calls.push(["consumerGroup", options]);
+    const all = this.topic.partitions[0]?.partition ?? [];
+    let index = 0;
+    let end = () => {};
+    const closed = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const next = async (): Promise<IteratorResult<ShownMessage, undefined>> => {
+      const value = all[index];
+      index += 1;
+      if (value !== undefined) return { done: false, value };
+      await closed;
+      return { done: true, value: undefined };
+    };
+    const close = async () => {
+      this.calls.push(["closeGroup"]);
+      end();
+    };
+    return {
+      [Symbol.asyncIterator]: () => ({ next }),
+      commit: async (message?: ShownMessage) => {
+        this.calls.push(["commit", message?.offset]);
+      },
+      close,
+    };
+  }
+
+  async getSnapshot(snapshot: unknown): Promise<Uint8Array> {
+    this.calls.push(["getSnapshot", snapshot]);
+    return this.snapshot;
+  }
+
+  async verifyPartition(step: { readonly partitionId?: number; readonly from?: unknown }) {
+    this.calls.push(["verifyPartition", step.partitionId, step.from]);
+    const { damages = [], fault = "" } = this.damagesOf[step.partitionId ?? 0] ?? {};
+    const isFirst = step.from === undefined;
+    const next = isFirst ? { segment: 0, opsPosition: 128, logPosition: 300 } : undefined;
+    const counts = { bytes: 1000, batches: 2, messages: 4 };
+    return { ...counts, fault, damages: isFirst ? damages : [], next };
   }
 
   producer(options: unknown) {

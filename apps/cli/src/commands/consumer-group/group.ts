@@ -11,7 +11,7 @@ export const addConsumerGroup: AddCommand = (parent, run) =>
     parent,
     {
       name: "consumer-group",
-      alias: "g",
+      alias: ["g", "group"],
       summary: "create, look at and remove consumer groups; show their lag",
     },
     [addGroupCreate, addGroupGet, addGroupList, addGroupDelete, addGroupLag],

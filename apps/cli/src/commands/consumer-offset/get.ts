@@ -2,7 +2,7 @@ import type { StoredOffset } from "@millrace/client";
 import { CodedError, ErrorCode } from "@millrace/errors";
 import { type Field, properties } from "../../output/result.ts";
 import { type AddCommand, leaf } from "../command.ts";
-import { addOffsetTarget, consumerOf, type KindTyped, whereText } from "./target.ts";
+import { addOffsetTarget, type OffsetTyped, offsetTarget } from "./target.ts";
 
 const OFFSET_FIELDS: readonly Field<StoredOffset & { consumer: number | string }>[] = [
   { name: "consumer", title: "Consumer", value: (offset) => offset.consumer },
@@ -15,23 +15,13 @@ const OFFSET_FIELDS: readonly Field<StoredOffset & { consumer: number | string }
 export const addConsumerOffsetGet: AddCommand = (parent, run) => {
   const command = leaf(parent, { name: "get", alias: "g", summary: "show the stored offset of a consumer" });
   addOffsetTarget(command).action(
-    run(
-      async (
-        { client },
-        consumer: number | string,
-        stream: number | string,
-        topic: number | string,
-        partitionId: number,
-        typed: KindTyped,
-      ) => {
-        const target = { consumer: consumerOf(consumer, typed), stream, topic, partitionId };
-        const offset = await (await client()).getConsumerOffset(target);
-        if (offset === undefined) {
-          const where = whereText(consumer, topic, partitionId);
-          throw new CodedError(ErrorCode.ConsumerOffsetNotFound, `No offset is stored for ${where}.`);
-        }
-        return properties(OFFSET_FIELDS, { ...offset, consumer });
-      },
-    ),
+    run(async ({ client }, ...[consumer, stream, topic, partition, typed]: OffsetTyped) => {
+      const { place, where } = offsetTarget([consumer, stream, topic, partition], typed);
+      const offset = await (await client()).getConsumerOffset(place);
+      if (offset === undefined) {
+        throw new CodedError(ErrorCode.ConsumerOffsetNotFound, `No offset is stored for ${where}.`);
+      }
+      return properties(OFFSET_FIELDS, { ...offset, consumer });
+    }),
   );
 };

@@ -1,7 +1,9 @@
 import { parseU64 } from "../../formats/whole-number.ts";
 import { sentence } from "../../output/result.ts";
 import { type AddCommand, leaf } from "../command.ts";
-import { addOffsetTarget, consumerOf, type KindTyped, whereText } from "./target.ts";
+import { addOffsetTarget, type OffsetTyped, type OffsetWords, offsetTarget } from "./target.ts";
+
+type SetTyped = [...OffsetWords, offset: bigint, typed: OffsetTyped[4]];
 
 /** `millrace consumer-offset set CONSUMER STREAM TOPIC PARTITION OFFSET` */
 export const addConsumerOffsetSet: AddCommand = (parent, run) => {
@@ -9,27 +11,10 @@ export const addConsumerOffsetSet: AddCommand = (parent, run) => {
   addOffsetTarget(command)
     .argument("<offset>", "offset of the last message that was handled", parseU64)
     .action(
-      run(
-        async (
-          { client },
-          consumer: number | string,
-          stream: number | string,
-          topic: number | string,
-          partitionId: number,
-          offset: bigint,
-          typed: KindTyped,
-        ) => {
-          const target = { consumer: consumerOf(consumer, typed), stream, topic, partitionId };
-          await (await client()).storeConsumerOffset({ ...target, offset });
-          const text = `Offset ${offset} stored for ${whereText(consumer, topic, partitionId)}.`;
-          return sentence(text, {
-            consumer,
-            stream,
-            topic,
-            partition_id: partitionId,
-            stored_offset: offset,
-          });
-        },
-      ),
+      run(async ({ client }, ...[consumer, stream, topic, partition, offset, typed]: SetTyped) => {
+        const { place, where, json } = offsetTarget([consumer, stream, topic, partition], typed);
+        await (await client()).storeConsumerOffset({ ...place, offset });
+        return sentence(`Offset ${offset} stored for ${where}.`, { ...json, stored_offset: offset });
+      }),
     );
 };

@@ -1,13 +1,32 @@
+import type { OffsetPlace } from "@millrace/client";
 import { type Command, Option } from "commander";
 import { describe, parseIdOrName } from "../../formats/id-or-name.ts";
 import { parseU32 } from "../../formats/whole-number.ts";
 
 /** The `--kind` option as typed. */
-export interface KindTyped {
+interface KindTyped {
   readonly kind: "consumer" | "consumer-group";
 }
 
-/** Adds CONSUMER STREAM TOPIC PARTITION and `--kind`, which all commands of the group have. */
+/** CONSUMER STREAM TOPIC PARTITION, which all commands of the group begin with. */
+export type OffsetWords = readonly [
+  consumer: number | string,
+  stream: number | string,
+  topic: number | string,
+  partitionId: number,
+];
+
+/** The same with the options behind it, as the action of a command gets them. */
+export type OffsetTyped = [...OffsetWords, typed: KindTyped];
+
+/** Whose offset, where, and how sentences and JSON name it. */
+export interface OffsetTarget {
+  readonly place: OffsetPlace;
+  readonly where: string;
+  readonly json: Readonly<Record<"consumer" | "stream" | "topic" | "partition_id", number | string>>;
+}
+
+/** Adds the arguments of `OffsetWords` and `--kind`. */
 export function addOffsetTarget(command: Command): Command {
   return command
     .argument("<consumer>", "id or name", parseIdOrName)
@@ -21,12 +40,15 @@ export function addOffsetTarget(command: Command): Command {
     );
 }
 
-/** The consumer that CONSUMER and `--kind` name. */
-export function consumerOf(typed: number | string, { kind }: KindTyped) {
-  return kind === "consumer-group" ? { group: typed } : typed;
-}
-
-/** The consumer and its place, for sentences. */
-export function whereText(consumer: number | string, topic: number | string, partition: number): string {
-  return `consumer ${describe(consumer)} in partition ${partition} of topic ${describe(topic)}`;
+/** What the arguments and `--kind` name. */
+export function offsetTarget(
+  [consumer, stream, topic, partitionId]: OffsetWords,
+  { kind }: KindTyped,
+): OffsetTarget {
+  const owner = kind === "consumer-group" ? { group: consumer } : consumer;
+  return {
+    place: { consumer: owner, stream, topic, partitionId },
+    where: `consumer ${describe(consumer)} in partition ${partitionId} of topic ${describe(topic)}`,
+    json: { consumer, stream, topic, partition_id: partitionId },
+  };
 }

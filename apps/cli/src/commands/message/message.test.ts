@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { test } from "node:test";
 import { CodedError, ErrorCode } from "@millrace/errors";
+import { encryptedClient } from "../../connection/encrypted-client.ts";
+import { PayloadCipher } from "../../connection/payload-cipher.ts";
 import { FakeClient } from "../../fakes/fake-client.ts";
 import { runFake } from "../../fakes/fake-world.ts";
 
@@ -302,4 +304,121 @@ test("tail of one partition from the first message ends after the count", async 
     lines.slice(1).map((line) => line.split(/\s+/).at(-1)),
     ["b0", "b1"],
   );
+});
+
+test("tail shows only messages that meet every filter, and counts those", async () => {
+  const client = new FakeClient();
+  client.append(0, ['{"city":"Berlin","n":1}', '{"city":"Paris","n":2}', "not JSON"]);
+  client.append(1, ['{"city":"Berlin","n":3}', '{"city":"Berlin","n":4}']);
+  const filters = ["--filter", ".city=Berlin", "--filter", "/[34]/"];
+  const ran = await runFake([...TAIL, "--first", "--count", "2", ...filters, "--output", "json"], {
+    client: client.asClient(),
+  });
+  const shown = ran.stdout.trim().split("\n");
+  assert.deepEqual(
+    shown.map((line) => JSON.parse(JSON.parse(line).payload).n),
+    [3, 4],
+  );
+  assert.equal((await runFake([...TAIL, "--filter", "colour"], { client: client.asClient() })).exitCode, 2);
+});
+
+test("tail as a member of a group commits what it showed, up to the last message, and leaves", async () => {
+  const client = new FakeClient();
+  client.append(0, ["a", "b", "c"]);
+  const group = [...TAIL, "--group", "readers"];
+  const ran = await runFake([...group, "--count", "2", "--output", "list"], { client: client.asClient() });
+  assert.equal(ran.exitCode, 0, ran.stderr);
+  assert.deepEqual(ran.stdout.trim().split("\n").length, 2);
+  assert.deepEqual(client.calls.slice(-2), [
+    ["consumerGroup", { stream: "shop", topic: "orders", group: "readers" }],
+    ["commit", 1n],
+  ]);
+  for (const more of [["0"], ["--first"], ["-n", "3"]]) {
+    const wrong = await runFake([...group, ...more], { client: client.asClient() });
+    assert.equal(wrong.exitCode, 2);
+    assert.match(wrong.stderr, /the group says where to read/);
+  }
+});
+
+test("Ctrl-C ends a tail of a group and closes its member", async () => {
+  const client = new FakeClient();
+  let press = () => {};
+  const onListen = (given: () => void) => {
+    press = given;
+  };
+  const running = runFake([...TAIL, "--group", "readers"], { client: client.asClient(), onListen });
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  press();
+  assert.equal((await running).exitCode, 0);
+  assert.deepEqual(client.calls.at(-1), ["closeGroup"]);
+});
+
+test("a flush is asked for as typed", async () => {
+  const client = new FakeClient();
+  assert.equal(
+    (await runFake(["m", "f", "shop", "0", "1", "-f"], { client: client.asClient() })).exitCode,
+    0,
+  );
+  const flush = { stream: "shop", topic: 0, partitionId: 1, fsync: true };
+  assert.deepEqual(client.calls.at(-1), ["flushUnsavedBuffer", flush]);
+});
+
+test("payloads are encrypted with the key and come back as they were", async () => {
+  const client = new FakeClient();
+  const cipher = new PayloadCipher(new Uint8Array(32).fill(7));
+  const settings = { client: encryptedClient(client.asClient(), cipher) };
+  await runFake([...SEND, "secret"], settings);
+  assert.notEqual(payloadsOf(client)[0], "secret");
+  assert.equal(client.topic.partitions[0]?.partition[0]?.payload.length, "secret".length + 28);
+  for (const command of [
+    ["message", "poll", ...PLACE, "0", "--first"],
+    [...TAIL, "--group", "g", "--count", "1"],
+  ]) {
+    const ran = await runFake([...command, "--output", "list"], settings);
+    assert.match(ran.stdout, /\|secret\n/, ran.stderr);
+  }
+  const other = encryptedClient(client.asClient(), new PayloadCipher(new Uint8Array(32)));
+  const refused = await runFake(["message", "poll", ...PLACE, "0", "--first"], { client: other });
+  assert.equal(refused.exitCode, 1);
+  assert.match(refused.stderr, /72 CannotDecryptData/);
+});
+
+test("a snapshot is written to a new file that only its owner may read", async () => {
+  await withFolder(async (folder) => {
+    const client = new FakeClient();
+    const args = [
+      "snapshot",
+      "-c",
+      "stored",
+      "-s",
+      "process_list",
+      "server_logs",
+      "-o",
+      folder,
+      "--output",
+      "json",
+    ];
+    const { file, size_bytes: length } = JSON.parse(
+      (await runFake(args, { client: client.asClient() })).stdout,
+    );
+    assert.deepEqual([readFileSync(file), length], [Buffer.from(client.snapshot), 2]);
+    const asked = { compression: "stored", types: ["processList", "serverLogs"] };
+    assert.deepEqual(client.calls, [["getSnapshot", asked]]);
+    const nowhere = await runFake(["snapshot", "-o", join(folder, "none")], { client: client.asClient() });
+    assert.match(nowhere.stderr, /next: /);
+  });
+});
+
+test("a send to a stream or topic that is not there says how to make it", async () => {
+  const client = new FakeClient();
+  client.producer = () => ({
+    send: () => Promise.reject(new CodedError(ErrorCode.ResourceNotFound, "The server answered 20.")),
+    close: async () => {},
+  });
+  const to = (...place: string[]) =>
+    runFake(["message", "send", ...place, "x"], { client: client.asClient() });
+  const stream = await to("depot", "orders");
+  assert.equal(stream.exitCode, 5);
+  assert.match(stream.stderr, /no stream "depot"[\s\S]*Create it with: millrace stream create depot\n/);
+  assert.match((await to("shop", "new one")).stderr, /millrace topic create shop 'new one' 1 none\n/);
 });

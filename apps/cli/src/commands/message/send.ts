@@ -1,4 +1,5 @@
 import type { PartitionChoice } from "@millrace/client";
+import { ErrorCode, isCodedError } from "@millrace/errors";
 import type { Command } from "commander";
 import { UsageError } from "../../failures/usage-error.ts";
 import { collectHeaders, type HeaderText } from "../../formats/header-text.ts";
@@ -8,6 +9,7 @@ import { parseU32 } from "../../formats/whole-number.ts";
 import { sentence } from "../../output/result.ts";
 import type { World } from "../../world.ts";
 import { type AddCommand, leaf } from "../command.ts";
+import { getTopic } from "../topic/get.ts";
 import {
   argumentSource,
   fileSource,
@@ -30,7 +32,7 @@ export const addMessageSend: AddCommand = (parent, run) => {
   const command = leaf(parent, { name: "send", alias: "s", summary: "send messages" })
     .argument("<stream>", "id or name", parseIdOrName)
     .argument("<topic>", "id or name", parseIdOrName)
-    .argument("[message...]", "payloads; without any, each line of standard input is one", []);
+    .argument("[message...]", "payloads; without any, each line of standard input is one");
   addSendOptions(command).action(
     run(
       async (
@@ -45,7 +47,11 @@ export const addMessageSend: AddCommand = (parent, run) => {
         const source = await openSource(payloads, typed, world, options.quiet === true);
         const producer = server.producer({ stream, topic, partitioning: choice });
         const started = world.elapsedMs();
-        const totals = await sendAll(producer, source, headersOf(typed));
+        const totals = await sendAll(producer, source, headersOf(typed)).catch(async (error: unknown) => {
+          // The server says only that something is missing; asking tells which, and what to do about it.
+          if (isCodedError(error, ErrorCode.ResourceNotFound)) await getTopic(server, stream, topic);
+          throw error;
+        });
         return resultOf({ stream, topic, totals, elapsedMs: world.elapsedMs() - started });
       },
     ),

@@ -1,23 +1,31 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import type { Client, ShownMessage } from "../../connection/client.ts";
+import type { Client } from "../../connection/client.ts";
 import { ExitCode } from "../../exit-codes.ts";
+import { UsageError } from "../../failures/usage-error.ts";
 import { parseIdOrName } from "../../formats/id-or-name.ts";
+import { collectFilter, type MessageFilter } from "../../formats/message-filter.ts";
 import { parseCount, parseU32, wholeNumber } from "../../formats/whole-number.ts";
-import type { Output } from "../../output/output.ts";
 import { type AddCommand, leaf } from "../command.ts";
 import { getTopic } from "../topic/get.ts";
-import { MESSAGE_FIELDS, MESSAGE_JSON_FIELDS, PARTITION_FIELD } from "./fields.ts";
-import { type PartitionReader, readersFromFirst, readersFromLast } from "./partition-reader.ts";
+import { followGroup } from "./follow-group.ts";
+import { followPartitions, type TailStart } from "./follow-partitions.ts";
+import { readersFromFirst, readersFromLast } from "./partition-reader.ts";
+import { TailPrinter } from "./tail-printer.ts";
 
 /** Most messages of the past that one partition shows first; more belongs to `poll` or `--first`. */
 const LAST_MAX = 100_000;
-/** Pause after a round in which no partition had anything new. */
-const IDLE_PAUSE_MS = 100;
+const LAST_DEFAULT = 10;
 
 interface TailTyped {
-  readonly last: number;
+  readonly last?: number;
   readonly first?: true;
   readonly count?: number;
+  readonly filter?: readonly MessageFilter[];
+  readonly group?: number | string;
+}
+
+interface Place {
+  readonly stream: number | string;
+  readonly topic: number | string;
 }
 
 /** `millrace message tail STREAM TOPIC [PARTITION]` */
@@ -30,9 +38,23 @@ export const addMessageTail: AddCommand = (parent, run) => {
     .argument("<stream>", "id or name", parseIdOrName)
     .argument("<topic>", "id or name", parseIdOrName)
     .argument("[partition]", "only this one; all when left out", parseU32)
-    .option("-n, --last <n>", "start with the last n messages", wholeNumber({ min: 0, max: LAST_MAX }), 10)
+    .option(
+      "-n, --last <n>",
+      `start with the last n messages (default: ${LAST_DEFAULT})`,
+      wholeNumber({ min: 0, max: LAST_MAX }),
+    )
     .option("-f, --first", "start with the oldest message instead")
     .option("--count <n>", "end after n messages", parseCount)
+    .option(
+      "--filter <filter>",
+      "only messages with HEADER=VALUE, .json.field=VALUE or /regex/; repeatable",
+      collectFilter,
+    )
+    .option(
+      "--group <group>",
+      "read as a member of this group, made when it is not there, and commit what was shown",
+      parseIdOrName,
+    )
     .action(
       run(
         async (
@@ -42,16 +64,18 @@ export const addMessageTail: AddCommand = (parent, run) => {
           partition: number | undefined,
           typed: TailTyped,
         ) => {
+          checkGroup(typed, partition);
           const interruption = new AbortController();
+          const { signal } = interruption;
           const release = world.onInterrupt(() => interruption.abort());
+          const printer = new TailPrinter(output, typed.filter ?? [], typed.count);
+          const place = { stream, topic };
           try {
-            const place = { stream, topic };
             const server = await client();
-            const partitions = await partitionsOf(server, place, partition);
-            const past = typed.first
-              ? readersFromFirst(server, place, partitions)
-              : await readersFromLast(server, { ...place, partitions, last: typed.last });
-            await follow(past, { output, count: typed.count, signal: interruption.signal });
+            const { group } = typed;
+            if (group !== undefined) await followGroup(server, { ...place, group }, { printer, signal });
+            else
+              await followPartitions(await startOf(server, place, { ...typed, partition }), printer, signal);
             return ExitCode.ok;
           } finally {
             release();
@@ -61,56 +85,28 @@ export const addMessageTail: AddCommand = (parent, run) => {
     );
 };
 
+/** A group decides by itself where each of its members reads. */
+function checkGroup({ group, first, last }: TailTyped, partition: number | undefined): void {
+  const isChosen = partition !== undefined || first !== undefined || last !== undefined;
+  if (group === undefined || !isChosen) return;
+  throw new UsageError("With --group the group says where to read: leave out PARTITION, --first and --last.");
+}
+
+async function startOf(
+  client: Client,
+  place: Place,
+  { partition, first, last = LAST_DEFAULT }: TailTyped & { readonly partition: number | undefined },
+): Promise<TailStart> {
+  const partitions = await partitionsOf(client, place, partition);
+  if (first === true) return readersFromFirst(client, place, partitions);
+  return readersFromLast(client, { ...place, partitions, last });
+}
+
 async function partitionsOf(
   client: Client,
-  { stream, topic }: { stream: number | string; topic: number | string },
+  { stream, topic }: Place,
   only: number | undefined,
 ): Promise<readonly number[]> {
   const { partitions } = await getTopic(client, stream, topic);
   return only === undefined ? partitions.map(({ id }) => id) : [only];
-}
-
-interface FollowOptions {
-  readonly output: Output;
-  readonly count: number | undefined;
-  readonly signal: AbortSignal;
-}
-
-/** Prints what was there, then what comes, until the count is reached or the signal ends it. */
-async function follow(
-  past: { readonly messages: readonly ShownMessage[]; readonly readers: readonly PartitionReader[] },
-  { output, count = Number.POSITIVE_INFINITY, signal }: FollowOptions,
-): Promise<void> {
-  const print = printerOf(output);
-  let left = count;
-  const printAll = async (messages: readonly ShownMessage[]) => {
-    for (const message of messages.slice(0, left)) print(message);
-    left -= messages.length;
-    await output.drained();
-  };
-  const interrupted = new Promise<readonly ShownMessage[]>((resolve) => {
-    signal.addEventListener("abort", () => resolve([]), { once: true });
-  });
-  await printAll(past.messages);
-  while (left > 0 && !signal.aborted) {
-    let isIdle = true;
-    for (const reader of past.readers) {
-      if (left <= 0 || signal.aborted) break;
-      const messages = await Promise.race([quietly(reader.next()), interrupted]);
-      if (messages.length > 0) isIdle = false;
-      await printAll(messages);
-    }
-    if (isIdle) await sleep(IDLE_PAUSE_MS, undefined, { signal }).catch(() => undefined);
-  }
-}
-
-/** A read that Ctrl-C overtook may fail later, when nobody waits for it any more. */
-function quietly<T>(reading: Promise<T>): Promise<T> {
-  reading.catch(() => {});
-  return reading;
-}
-
-function printerOf(output: Output): (message: ShownMessage) => void {
-  const fields = output.mode === "json" ? MESSAGE_JSON_FIELDS : [PARTITION_FIELD, ...MESSAGE_FIELDS];
-  return output.rowStream(fields, [9, 10, 30, 39, 6]);
 }

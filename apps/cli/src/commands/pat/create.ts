@@ -10,7 +10,7 @@ import { type AddCommand, leaf } from "../command.ts";
 export const addPatCreate: AddCommand = (parent, run) => {
   leaf(parent, { name: "create", alias: "c", summary: "create a personal access token; it is shown once" })
     .argument("<name>", "3 to 30 bytes", parseName)
-    .argument("[expiry...]", "30days, 1day 12h, or unlimited", [])
+    .argument("[expiry...]", "30days, 1day 12h, or unlimited")
     .option("-s, --store-token", "keep it for -n NAME in a file that only you can read; it never expires")
     .action(
       run(async (invocation, name: string, words: string[], typed: { readonly storeToken?: true }) => {
