@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import { Command, CommanderError, Option } from "commander";
 import { addClient } from "./commands/client/group.ts";
 import { addCluster } from "./commands/cluster/group.ts";
 import { outputOption } from "./commands/command.ts";
@@ -21,6 +21,7 @@ import { addStats } from "./commands/stats.ts";
 import { addStream } from "./commands/stream/group.ts";
 import { addTopic } from "./commands/topic/group.ts";
 import { addUser } from "./commands/user/group.ts";
+import { completionScript, SHELLS, type Shell } from "./completion/completion-script.ts";
 import { addConnectionOptions } from "./connection/connection-options.ts";
 import { addCredentialOptions, addOlderCredentialOptions } from "./connection/credential-options.ts";
 import { EXIT_CODE_HELP } from "./exit-codes.ts";
@@ -92,12 +93,23 @@ function refuseUnknown(command: Command): void {
   for (const child of command.commands) if (child.commands.length > 0) refuseUnknown(child);
 }
 
+/** `--generate SHELL` prints the script and ends; no command and no server is needed. */
+function addCompletion(program: Command): void {
+  program
+    .addOption(new Option("--generate <shell>", "print the completion script of a shell").choices(SHELLS))
+    .on("option:generate", (shell: Shell) => {
+      program.configureOutput().writeOut?.(completionScript(shell, program));
+      throw new CommanderError(0, "millrace.generate", "");
+    });
+}
+
 function addGlobalOptions(program: Command): void {
   program
     .addOption(outputOption())
     .option("-q, --quiet", "print nothing on stdout")
     .option("-v, --verbose", "say on stderr what is executed")
     .option("-d, --debug <file>", "append a log of what happens to a file");
+  addCompletion(program);
   addCredentialOptions(program);
   addOlderCredentialOptions(program);
   addConnectionOptions(program);

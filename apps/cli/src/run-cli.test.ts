@@ -1,14 +1,29 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { test } from "node:test";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
 import { CodedError, ErrorCode } from "@millrace/errors";
+import { flattened, treeOf } from "./completion/command-tree.ts";
 import { FakeClient } from "./fakes/fake-client.ts";
 import { runFake } from "./fakes/fake-world.ts";
+import { createProgram } from "./program.ts";
 import { VERSION } from "./version.ts";
 
 const PLACE = ["shop", "orders"];
+const HOME = mkdtempSync(join(tmpdir(), "millrace-home-"));
 
-/** Every command of the tree that asks a server, with arguments that suit the fake. */
+after(() => rmSync(HOME, { recursive: true }));
+
+/** A home with the context `prod`, and nothing else. */
+function emptyHome(): string {
+  rmSync(HOME, { recursive: true });
+  mkdirSync(HOME);
+  writeFileSync(join(HOME, "contexts.toml"), '[prod]\ntransport = "tcp"\n', { mode: 0o600 });
+  return HOME;
+}
+
+/** Every command of the tree but `server`, with arguments that suit the fake and the home of `withHome`. */
 const COMMANDS: readonly (readonly string[])[] = [
   ["ping"],
   ["me"],
@@ -56,19 +71,43 @@ const COMMANDS: readonly (readonly string[])[] = [
   ["client", "list"],
   ["client", "get", "7"],
   ["cluster", "metadata"],
+  ["topic", "verify", ...PLACE],
+  ["message", "flush", ...PLACE, "0"],
+  ["snapshot", "-o", HOME],
+  ["login"],
+  ["pat", "delete", "old-token"],
+  ["context", "create", "new", "--tcp-server-address", "h:1"],
+  ["context", "list"],
+  ["context", "show", "prod"],
+  ["context", "use", "prod"],
+  ["context", "delete", "prod"],
 ];
 
 function readyClient(): FakeClient {
   const client = new FakeClient();
   client.append(0, ["one", "two"]);
   client.storedOffset = 9_007_199_254_740_993n;
+  client.tokens.push({ name: "old-token", expiresAt: undefined });
   return client;
 }
+
+test("the commands below are those of the tree, every one of them", () => {
+  const tree = treeOf(createProgram(() => async () => {}));
+  const leaves = flattened(tree).filter(({ children }) => children.length === 0);
+  const places = leaves.map(({ place }) => place.replace(/^millrace /, ""));
+  const covered = new Set(
+    COMMANDS.map(([first = "", second = ""]) => (places.includes(first) ? first : `${first} ${second}`)),
+  );
+  assert.deepEqual([...covered].toSorted(), places.filter((place) => place !== "server").toSorted());
+});
 
 test("every command answers in each output mode, and JSON is one document", async () => {
   for (const command of COMMANDS) {
     for (const mode of ["table", "list", "json"]) {
-      const ran = await runFake([...command, "--output", mode], { client: readyClient().asClient() });
+      const ran = await runFake([...command, "--output", mode], {
+        client: readyClient().asClient(),
+        home: emptyHome(),
+      });
       const where = `${command.join(" ")} --output ${mode}`;
       assert.equal(ran.exitCode, 0, `${where}: ${ran.stderr}`);
       assert.equal(ran.stderr, "", where);
@@ -248,6 +287,93 @@ test("what does not exist is found missing at the right level", async () => {
   const none = await runFake(["o", "get", "1", "0", "0", "0"], { client: new FakeClient().asClient() });
   assert.equal(none.exitCode, 5);
   assert.match(none.stderr, /3021 ConsumerOffsetNotFound/);
+});
+
+test("every command fails in JSON as one object on stderr with a code, a sentence and what to do next", async () => {
+  const connect = () => Promise.reject(new CodedError(ErrorCode.PartitionDamaged, "Bytes changed."));
+  for (const command of COMMANDS) {
+    const ran = await runFake([...command, "--output", "json"], {
+      connect,
+      openPinger: connect,
+      home: emptyHome(),
+    });
+    if (ran.settings.length === 0 && command[0] !== "ping") continue;
+    const { error } = JSON.parse(ran.stderr);
+    assert.deepEqual(
+      [ran.exitCode, error.code, error.exit_code],
+      [6, ErrorCode.PartitionDamaged, 6],
+      command.join(" "),
+    );
+    assert.match(error.next, /millrace topic verify/);
+    assert.equal(ran.stdout, "");
+  }
+});
+
+test("errors of files say which file, what is wrong with it and what to do next", async () => {
+  const client = readyClient().asClient();
+  const cases: readonly (readonly [readonly string[], RegExp])[] = [
+    [
+      ["message", "send", ...PLACE, "--lines", "/nonexistent/x"],
+      /error: \/nonexistent\/x does not exist\. .*\n[\s\S]* {2}next: /,
+    ],
+    [
+      ["message", "send", ...PLACE, "--input-file", "/"],
+      /error: .*(is a folder|illegal operation)[\s\S]* {2}next: /,
+    ],
+    [
+      ["message", "poll", ...PLACE, "0", "--first", "--output-file", "/nonexistent/x"],
+      /does not exist[\s\S]* {2}next: /,
+    ],
+    [["-d", "/nonexistent/x", "stream", "list"], /does not exist[\s\S]* {2}next: /],
+    [
+      ["topic", "verify", "--data-dir", "/nonexistent"],
+      /holds no data of a Millrace server[\s\S]* {2}next: /,
+    ],
+  ];
+  for (const [args, expected] of cases) {
+    const ran = await runFake(args, { client });
+    assert.equal(ran.exitCode, 1, args.join(" "));
+    assert.match(ran.stderr, expected, args.join(" "));
+  }
+});
+
+test("no help of any command shows an empty default", async () => {
+  for (const command of COMMANDS) {
+    const help = await runFake([...command.slice(0, 2).filter((word) => /^[a-z-]+$/.test(word)), "--help"]);
+    assert.doesNotMatch(help.stdout, /\[\]\)|undefined/, command.join(" "));
+  }
+});
+
+test("a verification shows damage by file and position and ends with 6", async () => {
+  const client = readyClient();
+  client.damagesOf[1] = {
+    damages: [{ kind: "batch", path: "streams/0/topics/0/partitions/1-3/0.log", position: 300, offset: 7 }],
+    fault: "Bytes in the middle.",
+  };
+  const args = ["topic", "verify", ...PLACE, "--output", "json"];
+  const ran = await runFake(args, { client: client.asClient() });
+  assert.equal(ran.exitCode, 6);
+  const answer = JSON.parse(ran.stdout);
+  assert.deepEqual([answer.damages_count, answer.messages, answer.partitions.length], [1, 16, 2]);
+  assert.deepEqual(answer.damages, [
+    { path: "streams/0/topics/0/partitions/1-3/0.log", position: 300, kind: "batch", offset: 7 },
+  ]);
+  assert.equal(answer.partitions[1].fault, "Bytes in the middle.");
+  const steps = client.calls.filter(([name]) => name === "verifyPartition");
+  assert.deepEqual(
+    steps.map(([, partition, from]) => [partition, from === undefined]),
+    [
+      [0, true],
+      [0, false],
+      [1, true],
+      [1, false],
+    ],
+  );
+  assert.equal(
+    (await runFake(["topic", "verify", ...PLACE, "-p", "0"], { client: client.asClient() })).exitCode,
+    0,
+  );
+  assert.equal((await runFake(["topic", "verify", "shop"], { client: client.asClient() })).exitCode, 2);
 });
 
 test("the session is closed after success and after failure", async () => {

@@ -7,7 +7,7 @@ import { describe, parseIdOrName } from "../../formats/id-or-name.ts";
 import { sizeText } from "../../formats/size.ts";
 import { parseU32 } from "../../formats/whole-number.ts";
 import { type Field, properties, type Result, rows } from "../../output/result.ts";
-import { StoppedData, type StoredPartition } from "../../verify/stopped-data.ts";
+import type { StoredPartition } from "../../verify/stopped-data.ts";
 import { isDamaged, type VerifiedPartition, verifyToEnd } from "../../verify/verified-partition.ts";
 import { onlineSteps } from "../../verify/verify-online.ts";
 import { type AddCommand, leaf } from "../command.ts";
@@ -72,6 +72,8 @@ async function verifyOnline(
 }
 
 async function verifyStopped(dataDir: string, wanted: Wanted): Promise<VerifiedPartition[]> {
+  // Loaded when it is needed: no other command opens files of a server.
+  const { StoppedData } = await import("../../verify/stopped-data.ts");
   const data = await StoppedData.open(dataDir);
   try {
     const partitions = data.partitions.filter((one) => isWanted(one, wanted));
