@@ -35,6 +35,8 @@ const CONNECTION_CODES = new Set<number>([
   ErrorCode.RequestTimeout,
   ErrorCode.TooManyConnections,
   ErrorCode.ShuttingDown,
+  ErrorCode.InvalidTlsCertificate,
+  ErrorCode.InvalidTlsDomain,
 ]);
 const ACCESS_CODES = new Set<number>([
   ErrorCode.Unauthenticated,

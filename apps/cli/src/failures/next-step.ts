@@ -108,6 +108,11 @@ const ADVICE: ReadonlyMap<number, Advice> = new Map<number, Advice>([
   [ErrorCode.FormatTooNew, "Use a millrace command of the same version as the server."],
   [ErrorCode.InvalidConnectionString, "Write it as millrace://USER:PASSWORD@HOST:PORT?key=value"],
   [ErrorCode.InvalidConfiguration, "The file is in MILLRACE_HOME, by default ~/.millrace."],
+  [
+    ErrorCode.InvalidTlsCertificate,
+    "Name its authority with --tcp-tls-ca-file FILE, and the name it is for with --tcp-tls-domain NAME; " +
+      "over WebSocket --websocket-tls-ca-file and --websocket-tls-domain.",
+  ],
   [ErrorCode.InvalidTlsCertificatePath, "Check --tcp-tls-ca-file or --websocket-tls-ca-file."],
   [ErrorCode.CannotDecryptData, "Check --encryption-key; without it payloads are shown as they are stored."],
   [ErrorCode.DiskFull, "Free some space on the server's disk."],

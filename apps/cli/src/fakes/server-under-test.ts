@@ -13,14 +13,24 @@ const START_TIMEOUT_MS = 30_000;
 /** A server that `millrace server` started on a free port, with its data in a folder of its own. */
 export interface ServerUnderTest {
   readonly address: string;
+  /** `host:port` of the WebSocket listener; empty when it is off. */
+  readonly webSocketAddress: string;
   readonly child: ChildProcess;
   /** Asks it to stop and answers the exit code of `millrace server`. */
   stop(): Promise<number | null>;
 }
 
+/** What a test may choose of its server. */
+export interface ServerOptions {
+  /** Folder of its data, kept at the end; by default one of its own. */
+  readonly folder?: string;
+  /** Configuration by variable. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
 /** Starts a server through the command and waits for its banner. */
-export async function startServer(): Promise<ServerUnderTest> {
-  const folder = mkdtempSync(join(tmpdir(), "millrace-cli-server-"));
+export async function startServer(options: ServerOptions = {}): Promise<ServerUnderTest> {
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), "millrace-cli-server-"));
   const args = [CLI, "server", "--data", folder, "--with-default-root-credentials"];
   const child = spawn(process.execPath, args, {
     env: {
@@ -28,6 +38,7 @@ export async function startServer(): Promise<ServerUnderTest> {
       MILLRACE_TCP_ADDRESS: "127.0.0.1:0",
       MILLRACE_HTTP_ENABLED: "false",
       MILLRACE_WEBSOCKET_ENABLED: "false",
+      ...options.environment,
     },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -35,28 +46,30 @@ export async function startServer(): Promise<ServerUnderTest> {
   const stop = async () => {
     child.kill("SIGTERM");
     const code = await exited;
-    rmSync(folder, { recursive: true, force: true });
+    if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
     return code;
   };
   try {
-    return { address: await addressOf(child), child, stop };
+    const [address, webSocketAddress] = await addressesOf(child);
+    return { address, webSocketAddress, child, stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-function addressOf(child: ChildProcess): Promise<string> {
+function addressesOf(child: ChildProcess): Promise<[tcp: string, webSocket: string]> {
   return new Promise((resolve, reject) => {
     let text = "";
     const giveUp = () => reject(new Error(`no banner from the server; it printed:\n${text}`));
     const timer = setTimeout(giveUp, START_TIMEOUT_MS);
     const onText = (chunk: Buffer) => {
       text += chunk.toString();
-      const [, address] = /^\s*tcp\s+(\S+:\d+)\s*$/m.exec(text) ?? [];
+      const [, address, webSocket = ""] =
+        /^\s*tcp\s+(\S+:\d+).*\s+(?:ws\s+(\S+:\d+).*\s+)?data/m.exec(text) ?? [];
       if (address === undefined) return;
       clearTimeout(timer);
-      resolve(address);
+      resolve([address, webSocket]);
     };
     child.stdout?.on("data", onText);
     child.stderr?.on("data", (chunk: Buffer) => {
