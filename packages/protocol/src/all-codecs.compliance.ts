@@ -3,7 +3,6 @@ import * as any from "./arbitraries.compliance.ts";
 import { record } from "./arbitraries.compliance.ts";
 import type { CommandName } from "./command.table.ts";
 import * as protocol from "./index.ts";
-import { DamageKindCode } from "./partitions/verify-partition.ts";
 import {
   clientDetails,
   clientRecord,
@@ -24,6 +23,8 @@ import {
   userDetails,
   userRecord,
   userTarget,
+  verifyStep,
+  verifyStepReply,
 } from "./record-arbitraries.compliance.ts";
 import { OptionScopeCode } from "./system/describe-options.ts";
 import { NodeRoleCode, NodeStatusCode } from "./system/get-cluster-metadata.ts";
@@ -70,8 +71,6 @@ const sendMetadata = record({
   partitioning: any.partitioning,
   messagesCount: any.u32,
 }).map((metadata) => ({ ...metadata, batchPosition: protocol.encodeSendMetadata(metadata).length }));
-
-const verifyPlace = record({ segment: any.counter, opsPosition: any.counter, logPosition: any.counter });
 
 const pollReply = record({
   partitionId: any.u32,
@@ -472,35 +471,7 @@ export const ALL_CODECS: Readonly<Record<CommandName, CommandCodecs>> = {
     ),
   },
   VerifyPartition: {
-    request: codec(
-      record({
-        stream: any.identifier,
-        topic: any.identifier,
-        partitionId: any.u32,
-        from: verifyPlace,
-        lengthMax: any.u32,
-      }),
-      protocol.encodeVerifyPartition,
-      protocol.decodeVerifyPartition,
-    ),
-    reply: codec(
-      record({
-        bytes: any.counter,
-        batches: any.counter,
-        messages: any.counter,
-        next: optional(verifyPlace),
-        fault: any.text,
-        damages: list(
-          record({
-            kind: keysOf(DamageKindCode),
-            path: any.text,
-            position: any.counter,
-            offset: optional(any.counter),
-          }),
-        ),
-      }),
-      protocol.encodeVerifyPartitionReply,
-      protocol.decodeVerifyPartitionReply,
-    ),
+    request: codec(verifyStep, protocol.encodeVerifyPartition, protocol.decodeVerifyPartition),
+    reply: codec(verifyStepReply, protocol.encodeVerifyPartitionReply, protocol.decodeVerifyPartitionReply),
   },
 };

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import * as any from "./arbitraries.compliance.ts";
 import { record } from "./arbitraries.compliance.ts";
+import { DamageKindCode } from "./partitions/verify-partition.ts";
 import { TransportCode } from "./system/client-record.ts";
 
 /** One of the names of a table of bytes. */
@@ -96,3 +97,31 @@ export const groupRecord = record({
 export const groupDetails = fc
   .tuple(groupRecord, list(record({ id: any.u32, partitions: list(any.u32) })))
   .map(([group, members]) => ({ ...group, membersCount: members.length, members }));
+
+const verifyPlace = record({ segment: any.counter, opsPosition: any.counter, logPosition: any.counter });
+
+/** A step of a verification. */
+export const verifyStep = record({
+  stream: any.identifier,
+  topic: any.identifier,
+  partitionId: any.u32,
+  from: verifyPlace,
+  lengthMax: any.u32,
+});
+
+/** What it finds. */
+export const verifyStepReply = record({
+  bytes: any.counter,
+  batches: any.counter,
+  messages: any.counter,
+  next: optional(verifyPlace),
+  fault: any.text,
+  damages: list(
+    record({
+      kind: keysOf(DamageKindCode),
+      path: any.text,
+      position: any.counter,
+      offset: optional(any.counter),
+    }),
+  ),
+});

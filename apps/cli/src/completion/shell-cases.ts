@@ -10,7 +10,10 @@ export interface ShellCase {
  * Cases over `PLACE|WORD` that walk the words of a command line: into a command, or over an option's value.
  * Bash and zsh write them alike.
  */
-export function walkCases(tree: TreeCommand, actions: { skip: string; enter: (place: string) => string }) {
+export function walkCases(
+  tree: TreeCommand,
+  actions: { readonly skip: string; readonly enter: (place: string) => string },
+) {
   return flattened(tree).flatMap((command): ShellCase[] => {
     const valued = command.options.filter(({ takesValue }) => takesValue).flatMap(({ flags }) => flags);
     const skip = { patterns: valued.map((flag) => quoted(`${command.place}|${flag}`)), action: actions.skip };

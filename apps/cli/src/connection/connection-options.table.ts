@@ -68,7 +68,7 @@ const QUIC_ROWS: readonly ConnectionOptionRow[] = [
 
 /** Every connection option, as the reference names them, and those of ours that it lacks. */
 export const CONNECTION_OPTIONS: readonly ConnectionOptionRow[] = [
-  { flag: "transport", argument: "<name>", summary: "how to reach the server: tcp or ws; http and quic are not in this release", standard: "tcp", check: anything, choices: ["tcp", "ws", "http", "quic"], hasVariable: true },
+  { flag: "transport", argument: "<name>", summary: "how to reach the server; http and quic are not in this release", standard: "tcp", check: anything, choices: ["tcp", "ws", "websocket", "http", "quic"], hasVariable: true },
   { flag: "connection-string", argument: "<string>", summary: "address, credentials and options in one: millrace://USER:PASSWORD@HOST:PORT?tls=true", check: anything, hasVariable: true },
   { flag: "encryption-key", argument: "<base64>", summary: "encrypt and decrypt payloads here with AES-256-GCM; 32 bytes in base64", check: parseEncryptionKey },
   ...transportRows("tcp", "TCP", "127.0.0.1:8090"),

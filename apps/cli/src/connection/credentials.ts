@@ -32,8 +32,8 @@ const ENVIRONMENT_PAIRS = [
 ] as const;
 
 /**
- * The credentials to log in with: the stored login, `-n`, `-t`, `-u` and `-p` (typed, or of the context), their
- * long forms, a connection string of the environment, its pairs.
+ * The credentials to log in with: the stored login, `-n`, `-t`, `-u` and `-p` (typed, or of the context),
+ * their long forms, a connection string of the environment, its pairs.
  *
  * A user name without a password is completed by a prompt on a terminal, else by one line of standard input.
  * Nothing is assumed, not even for a server on this machine.

@@ -4,8 +4,8 @@ import type { Client, GroupReader, ShownMessage } from "./client.ts";
 import type { PayloadCipher } from "./payload-cipher.ts";
 
 /**
- * A client whose payloads are encrypted on their way to the server and decrypted on their way back. Everything
- * else, headers included, is as it was.
+ * A client whose payloads are encrypted on their way to the server and decrypted on their way back.
+ * Everything else, headers included, is as it was.
  */
 export function encryptedClient(client: Client, cipher: PayloadCipher): Client {
   const own: Pick<Client, "pollMessages" | "producer" | "consumerGroup"> = {

@@ -19,8 +19,8 @@ export function parseEncryptionKey(text: string): Uint8Array {
 }
 
 /**
- * Encrypts and decrypts payloads on this side of the server: a nonce of 12 bytes, the ciphertext, a tag of 16,
- * as clients of the reference write it. The server sees bytes.
+ * Encrypts and decrypts payloads on this side of the server: a nonce of 12 bytes, the ciphertext, a tag of
+ * 16. The server sees bytes.
  */
 export class PayloadCipher {
   readonly #key: Uint8Array;

@@ -144,7 +144,7 @@ function targetOf(texts: ConnectionTexts): Omit<ServerTarget, "typed" | "exporte
   const { transport = STANDARD.transport, encryptionKey } = texts;
   if (transport === "http") throw notBuilt("HTTP");
   if (transport === "quic") throw notBuilt("QUIC");
-  const name = transport === "ws" ? "ws" : "tcp";
+  const name = transport === "ws" || transport === "websocket" ? "ws" : "tcp";
   const prefix = prefixOf(name);
   const text = (option: string) => texts[`${prefix}${option}`];
   const retries = text("ReconnectionMaxRetries") ?? STANDARD.retries;

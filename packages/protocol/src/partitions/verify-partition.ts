@@ -28,7 +28,7 @@ export interface VerifyPartition {
   readonly lengthMax: number;
 }
 
-/** One damaged place: file relative to the data directory, byte in it, offset of the batch when it is known. */
+/** One damaged place: file relative to the data directory, byte in it, offset of the batch when known. */
 export interface VerifyDamage {
   readonly kind: keyof typeof DamageKindCode;
   readonly path: string;

@@ -34,7 +34,7 @@ async function verifyAll(bench: Bench, lengthMax: number): Promise<Verified> {
   return all;
 }
 
-/** Messages in three segments or more, offsets stored in between; closed. Answers the segments' first offsets. */
+/** Messages in three segments or more, offsets stored in between; closed. Answers where segments begin. */
 async function written(): Promise<{ bench: Bench; starts: number[] }> {
   const bench = await Bench.open({ segmentLengthMax: 3200, tailLengthMax: 0 });
   for (let at = 0; at < COUNT; at += 2) {
