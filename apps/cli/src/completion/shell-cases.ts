@@ -25,7 +25,7 @@ export function walkCases(
   });
 }
 
-/** Cases over `PLACE|WORD BEFORE`: what an option's value may be; a file when it is not chosen from a list. */
+/** Cases over `PLACE|WORD BEFORE`: what an option's value may be, a file when no list says it. */
 export function valueCases(
   tree: TreeCommand,
   actions: { words: (words: string) => string; files: string },
