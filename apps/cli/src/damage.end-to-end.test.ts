@@ -84,6 +84,18 @@ test("damage is found on a running and on a stopped server, by file and position
   assert.equal(stopped.exitCode, 6);
   assert.deepEqual(JSON.parse(stopped.stdout).damages, damages);
 
+  const journal = `metadata/${readdirSync(join(folder, "metadata")).find((name) => name.endsWith(".wal"))}`;
+  const before = readFileSync(join(folder, journal));
+  flip(journal, 400);
+  const nameless = await run(...STOPPED);
+  assert.equal(nameless.exitCode, 6);
+  const found = JSON.parse(nameless.stdout);
+  assert.deepEqual([found.damages, found.partitions[0].stream], [damages, "#0"]);
+  assert.ok(found.catalog_fault.includes(journal), found.catalog_fault);
+  assert.equal((await run(...STOPPED, "0", "0")).exitCode, 6, "ids are in the names of folders");
+  assert.equal(JSON.parse((await run(...STOPPED, "shop")).stderr).error.name, "MetadataDamaged");
+  writeFileSync(join(folder, journal), before);
+
   await restart();
   const online = await run(...ONLINE);
   assert.equal(online.exitCode, 6);

@@ -16,5 +16,6 @@ export { Broker, type BrokerOptions, createBroker, type RootUser } from "./broke
 export { BROKER_DEFAULTS, type BrokerConfig } from "./broker-config.ts";
 export { type CatalogSource, readCatalog } from "./metadata-plane/read-catalog.ts";
 export type { BrokerMetrics } from "./metrics.ts";
+export { type FoundFolder, partitionFolders } from "./partition-plane/orphan-partitions.ts";
 export { partitionPath } from "./partition-plane/partition-path.ts";
 export type { Shard } from "./shard.ts";

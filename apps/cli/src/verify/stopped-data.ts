@@ -1,6 +1,6 @@
-import { partitionPath, readCatalog } from "@millrace/broker";
+import { partitionFolders, partitionPath, readCatalog } from "@millrace/broker";
 import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
-import { BlockPool, createChecksumKernel, MESSAGE_LENGTH_MAX } from "@millrace/framing";
+import { BlockPool, type ChecksumKernel, createChecksumKernel, MESSAGE_LENGTH_MAX } from "@millrace/framing";
 import { identityOf, type Metadata } from "@millrace/metadata";
 import { type Disk, silentLog } from "@millrace/platform";
 import { createNodePlatform } from "@millrace/platform/node";
@@ -30,18 +30,21 @@ export interface StoredPartition {
 /** The data directory of a server that does not run, held so that none starts meanwhile. */
 export class StoppedData {
   readonly partitions: readonly StoredPartition[];
+  /** Why the catalog cannot be read: partitions are those of the folders then, and have no names but ids. */
+  readonly catalogFault: CodedError | undefined;
   readonly #disk: Disk;
-  readonly #kernel: ReturnType<typeof createChecksumKernel>;
+  readonly #kernel: ChecksumKernel;
   readonly #pool: BlockPool;
   readonly #release: () => Promise<void>;
 
   private constructor(parts: {
-    readonly partitions: readonly StoredPartition[];
+    readonly found: FoundPartitions;
     readonly disk: Disk;
-    readonly kernel: ReturnType<typeof createChecksumKernel>;
+    readonly kernel: ChecksumKernel;
     readonly release: () => Promise<void>;
   }) {
-    this.partitions = parts.partitions;
+    this.partitions = parts.found.partitions;
+    this.catalogFault = parts.found.catalogFault;
     this.#disk = parts.disk;
     this.#kernel = parts.kernel;
     this.#pool = new BlockPool(parts.kernel.memory);
@@ -51,7 +54,7 @@ export class StoppedData {
   /**
    * Takes a data directory and reads its catalog; nothing but the lock file is written.
    * @throws CodedError DataDirectoryInUse while a server has it, ForeignDataDirectory, DataDirectoryUnusable,
-   *         FormatTooNew, MetadataDamaged with file and position
+   *         FormatTooNew
    */
   static async open(dataPath: string): Promise<StoppedData> {
     const { disk } = createNodePlatform({ dataPath });
@@ -59,9 +62,8 @@ export class StoppedData {
     const lock = await lockDataDirectory(disk);
     try {
       const kernel = createChecksumKernel({ memoryLength: MEMORY_LENGTH });
-      const catalog = await readCatalog({ disk, kernel, log: silentLog });
-      const partitions = [...partitionsOf(catalog)];
-      return new StoppedData({ disk, kernel, partitions, release: () => lock.release() });
+      const found = await findPartitions(disk, kernel);
+      return new StoppedData({ disk, kernel, found, release: () => lock.release() });
     } catch (error) {
       await lock.release();
       throw error;
@@ -104,6 +106,28 @@ export class StoppedData {
       validateChecksums: true,
       consumerOffsetsMax: Number.MAX_SAFE_INTEGER,
     });
+  }
+}
+
+interface FoundPartitions {
+  readonly partitions: readonly StoredPartition[];
+  readonly catalogFault: CodedError | undefined;
+}
+
+/** The partitions of the catalog; when that is damaged, those that have a folder. */
+async function findPartitions(disk: Disk, kernel: ChecksumKernel): Promise<FoundPartitions> {
+  try {
+    const catalog = await readCatalog({ disk, kernel, log: silentLog });
+    return { partitions: [...partitionsOf(catalog)], catalogFault: undefined };
+  } catch (error) {
+    if (!isCodedError(error, ErrorCode.MetadataDamaged)) throw error;
+    const partitions: StoredPartition[] = [];
+    for await (const { identity } of partitionFolders(disk)) {
+      if (identity === undefined) continue;
+      const { streamId, topicId } = identity;
+      partitions.push({ identity, streamName: `#${streamId}`, topicName: `#${topicId}` });
+    }
+    return { partitions, catalogFault: error };
   }
 }
 

@@ -55,13 +55,15 @@ async function setAside(lost: {
   }
 }
 
-interface FoundFolder {
+/** A folder where partitions are. */
+export interface FoundFolder {
   readonly path: string;
   /** Nothing when the name is no partition's. */
   readonly identity: PartitionIdentity | undefined;
 }
 
-async function* partitionFolders(disk: Disk): AsyncIterable<FoundFolder> {
+/** Every folder where partitions are, whoever knows them. */
+export async function* partitionFolders(disk: Disk): AsyncIterable<FoundFolder> {
   for (const streamId of await numericFolders(disk, STREAMS_PATH)) {
     const topicsPath = `${STREAMS_PATH}/${streamId}/topics`;
     for (const topicId of await numericFolders(disk, topicsPath)) {

@@ -44,19 +44,27 @@ export const addTopicVerify: AddCommand = (parent, run) => {
           { partition, dataDir }: Typed,
         ) => {
           const wanted = { stream, topic, partition };
-          const verified =
+          const whole =
             dataDir === undefined ? await verifyOnline(client, wanted) : await verifyStopped(dataDir, wanted);
-          output.show(resultOf(verified));
-          return verified.some(isDamaged) ? ExitCode.damaged : ExitCode.ok;
+          output.show(resultOf(whole));
+          const isWhole = whole.catalogFault === undefined && !whole.partitions.some(isDamaged);
+          return isWhole ? ExitCode.ok : ExitCode.damaged;
         },
       ),
     );
 };
 
+/** What was looked at. */
+interface Verification {
+  readonly partitions: readonly VerifiedPartition[];
+  /** Why a stopped server's catalog cannot be read. */
+  readonly catalogFault: string | undefined;
+}
+
 async function verifyOnline(
   connect: () => Promise<Client>,
   { stream, topic, partition }: Wanted,
-): Promise<VerifiedPartition[]> {
+): Promise<Verification> {
   if (stream === undefined || topic === undefined) {
     throw new UsageError("Name STREAM and TOPIC; only with --data-dir may they be left out.");
   }
@@ -68,20 +76,20 @@ async function verifyOnline(
     const place = { stream, topic, partitionId };
     verified.push(await verifyToEnd(place, onlineSteps(client, place)));
   }
-  return verified;
+  return { partitions: verified, catalogFault: undefined };
 }
 
-async function verifyStopped(dataDir: string, wanted: Wanted): Promise<VerifiedPartition[]> {
+async function verifyStopped(dataDir: string, wanted: Wanted): Promise<Verification> {
   // Loaded when it is needed: no other command opens files of a server.
   const { StoppedData } = await import("../../verify/stopped-data.ts");
   const data = await StoppedData.open(dataDir);
   try {
     const partitions = data.partitions.filter((one) => isWanted(one, wanted));
     const isNamed = [wanted.stream, wanted.topic, wanted.partition].some((one) => one !== undefined);
-    if (partitions.length === 0 && isNamed) throw notThere(dataDir, wanted);
+    if (partitions.length === 0 && isNamed) throw data.catalogFault ?? notThere(dataDir, wanted);
     const verified: VerifiedPartition[] = [];
     for (const partition of partitions) verified.push(await data.verify(partition));
-    return verified;
+    return { partitions: verified, catalogFault: data.catalogFault?.message };
   } finally {
     await data.close();
   }
@@ -105,7 +113,8 @@ function notThere(dataDir: string, { stream, topic, partition }: Wanted): CodedE
   return new CodedError(ErrorCode.ResourceNotFound, message, { details: { next } });
 }
 
-type Total = Pick<VerifiedPartition, "bytes" | "batches" | "messages"> & { readonly damages: number };
+type Total = Pick<VerifiedPartition, "bytes" | "batches" | "messages"> &
+  Pick<Verification, "catalogFault"> & { readonly damages: number };
 
 const TOTAL_FIELDS: readonly Field<Total>[] = [
   { name: "damages_count", title: "Damaged places", value: (total) => total.damages },
@@ -117,6 +126,7 @@ const TOTAL_FIELDS: readonly Field<Total>[] = [
   },
   { name: "batches", title: "Batches checked", value: ({ batches }) => batches },
   { name: "messages", title: "Messages checked", value: ({ messages }) => messages },
+  { name: "catalog_fault", title: "Catalog damaged", value: ({ catalogFault }) => catalogFault ?? null },
 ];
 
 const PARTITION_FIELDS: readonly Field<VerifiedPartition>[] = [
@@ -136,7 +146,7 @@ const DAMAGE_FIELDS: readonly Field<VerifyDamage>[] = [
   { name: "offset", title: "First offset", value: ({ offset }) => offset ?? null },
 ];
 
-function resultOf(verified: readonly VerifiedPartition[]): Result {
+function resultOf({ partitions: verified, catalogFault }: Verification): Result {
   const damages = verified.flatMap((partition) => partition.damages);
   const sum = (name: "bytes" | "batches" | "messages") =>
     verified.reduce((total, partition) => total + partition[name], 0);
@@ -145,6 +155,7 @@ function resultOf(verified: readonly VerifiedPartition[]): Result {
     batches: sum("batches"),
     messages: sum("messages"),
     damages: damages.length,
+    catalogFault,
   };
   return properties(TOTAL_FIELDS, total, {
     partitions: rows(PARTITION_FIELDS, verified, "There are no partitions."),

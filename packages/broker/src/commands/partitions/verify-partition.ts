@@ -14,7 +14,7 @@ const LENGTH_MAX = 16_777_216;
  * Checks the next stretch of a partition's files and tells what is damaged, by file and position. One step at
  * a time per partition, with a read between two stretches of checksums: others are served meanwhile.
  *
- * Codes: 1009, 2010, 3007, 41, 20101 and others of the disk.
+ * Codes: 1009, 2010, 3007, 41, 13000 and what else the disk answers.
  */
 export const verifyPartition: Handler = (shard, request, session) => {
   const asked = decodeBody(decodeVerifyPartition, request.body);
