@@ -38,6 +38,7 @@ export type { AppendDone, Partition, SealedSegment } from "./partition/partition
 export type { PartitionOptions, StorageRole } from "./partition/partition-options.ts";
 export type { ReadDone, ReadRequest } from "./partition/partition-reader.ts";
 export type { ReadResult } from "./partition/read-job.ts";
+export type { RepairedOffsets, RepairReport } from "./recovery/repair-damage.ts";
 export { openSuperblock, type Superblock } from "./superblock/superblock.ts";
 export type { SuperblockRecord } from "./superblock/superblock-record.ts";
 export { TailCache } from "./tail-cache/tail-cache.ts";

@@ -4,6 +4,8 @@ import { syncUpwards } from "../data-directory/durable-directory.ts";
 import { SparseIndex } from "../index-file/sparse-index.ts";
 import { encodeCheckpoint } from "../op-record/checkpoint.ts";
 import { type Recovery, recoverPartition } from "../recovery/recover-partition.ts";
+import type { RecoverySource } from "../recovery/recovery-source.ts";
+import { type RepairReport, repairDamage } from "../recovery/repair-damage.ts";
 import { cutTail } from "../recovery/torn-tail.ts";
 import { writeAt } from "../segment/file-calls.ts";
 import { ReadHandles } from "../segment/read-handles.ts";
@@ -61,7 +63,9 @@ class Opening {
 
   async run(): Promise<Partition> {
     const state = this.#state;
-    const recovery = await recoverPartition({ options: this.#options, state, commits: this.#commits });
+    const source = { options: this.#options, state, commits: this.#commits };
+    const recovery = await recoverPartition(source);
+    const repaired = await this.#repairWhenAsked(source);
     if (this.#options.role === "exclusive" && state.fault === undefined) await this.#makeWriter(recovery);
     state.accepted = { ...state.journaled };
     this.#partition = new Partition({
@@ -70,9 +74,15 @@ class Opening {
       commits: this.#commits,
       handles: this.#handles,
       writer: this.#writer,
+      repaired,
     });
     if (this.#options.role === "read-only") this.#partition.commit(state.journaled.op);
     return this.#partition;
+  }
+
+  async #repairWhenAsked(source: RecoverySource): Promise<RepairReport | undefined> {
+    const { repair, role } = this.#options;
+    return repair === undefined || role !== "exclusive" ? undefined : repairDamage(source, repair);
   }
 
   async #makeWriter(recovery: Recovery): Promise<void> {

@@ -1,6 +1,7 @@
 import type { BlockPool, ChecksumKernel } from "@millrace/framing";
 import type { Disk, Log } from "@millrace/platform";
 import type { PartitionIdentity } from "../op-record/checkpoint.ts";
+import type { RepairedOffsets } from "../recovery/repair-damage.ts";
 import type { TailCache } from "../tail-cache/tail-cache.ts";
 import type { Durability } from "./group-writer.ts";
 
@@ -36,4 +37,6 @@ export interface PartitionOptions {
   readonly validateChecksums: boolean;
   /** Most stored offsets per kind. */
   readonly consumerOffsetsMax: number;
+  /** Given: damage that keeps an `exclusive` partition from taking writes is left behind, see `repairDamage`. */
+  readonly repair?: RepairedOffsets;
 }

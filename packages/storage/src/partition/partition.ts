@@ -10,6 +10,7 @@ import { SegmentIndexes } from "../index-file/segment-indexes.ts";
 import type { PartitionIdentity } from "../op-record/checkpoint.ts";
 import type { OpHeader } from "../op-record/op-header.ts";
 import { decodeSmallOperation } from "../op-record/small-operation.ts";
+import type { RepairReport } from "../recovery/repair-damage.ts";
 import type { ReadHandles } from "../segment/read-handles.ts";
 import { Tail } from "../tail-cache/tail.ts";
 import type { VerifyStep } from "../verification/tally.ts";
@@ -40,6 +41,7 @@ export interface PartitionParts {
   readonly handles: ReadHandles;
   /** Nothing for a partition that must not be written. */
   readonly writer: GroupWriter | undefined;
+  readonly repaired: RepairReport | undefined;
 }
 
 /** Called once per op, in op order: without an error once the op is as safe as the topic asks for. */
@@ -52,6 +54,8 @@ export type AppendDone = (error?: CodedError) => void;
  * Offsets and ops are numbers below 2^53. After a fault appends are refused and what is good stays readable.
  */
 export class Partition {
+  /** What a repair did when the partition was opened with `repair` and needed one. */
+  readonly repaired: RepairReport | undefined;
   readonly #options: PartitionOptions;
   readonly #state: PartitionState;
   readonly #commits: Commits;
@@ -66,6 +70,7 @@ export class Partition {
 
   constructor(parts: PartitionParts) {
     const { options, state } = parts;
+    this.repaired = parts.repaired;
     this.#options = options;
     this.#state = state;
     this.#commits = parts.commits;
