@@ -36,6 +36,7 @@ export {
   type GroupRecord,
   type Identifier,
   type OptionScope,
+  type RepairPartitionReply,
   type TopicPermissions,
   U64_MAX,
   type UserStatus,

@@ -13,6 +13,8 @@ import {
   list,
   optional,
   partitionsChange,
+  repairReply,
+  repairRequest,
   status,
   streamDetails,
   streamRecord,
@@ -469,6 +471,10 @@ export const ALL_CODECS: Readonly<Record<CommandName, CommandCodecs>> = {
       protocol.encodeSyncConsumerGroupReply,
       protocol.decodeSyncConsumerGroupReply,
     ),
+  },
+  RepairPartition: {
+    request: codec(repairRequest, protocol.encodeRepairPartition, protocol.decodeRepairPartition),
+    reply: codec(repairReply, protocol.encodeRepairPartitionReply, protocol.decodeRepairPartitionReply),
   },
   VerifyPartition: {
     request: codec(verifyStep, protocol.encodeVerifyPartition, protocol.decodeVerifyPartition),

@@ -59,6 +59,7 @@ export const CommandCode = {
   SyncConsumerGroup: 606,
   /** Ours: codes of 20000 to 20999 are reads that servers of others do not know. */
   VerifyPartition: 20_000,
+  RepairPartition: 20_002,
 } as const;
 
 /** Name of a command, as the keys of `CommandCode`. */
@@ -123,4 +124,5 @@ export const COMMAND_OPERATIONS: Readonly<Record<CommandName, number>> = {
   LeaveConsumerGroup: Operation.LeaveConsumerGroup,
   SyncConsumerGroup: Operation.NonReplicated,
   VerifyPartition: Operation.NonReplicated,
+  RepairPartition: Operation.NonReplicated,
 };

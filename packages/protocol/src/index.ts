@@ -195,6 +195,16 @@ export {
 export type { PartitionRecord } from "./partitions/partition-record.ts";
 export type { PartitionsChange } from "./partitions/partitions-change.ts";
 export {
+  decodeRepairPartition,
+  decodeRepairPartitionReply,
+  encodeRepairPartition,
+  encodeRepairPartitionReply,
+  RepairedOffsetsCode,
+  RepairOutcomeCode,
+  type RepairPartition,
+  type RepairPartitionReply,
+} from "./partitions/repair-partition.ts";
+export {
   DamageKindCode,
   decodeVerifyPartition,
   decodeVerifyPartitionReply,

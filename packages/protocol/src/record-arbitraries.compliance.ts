@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import * as any from "./arbitraries.compliance.ts";
 import { record } from "./arbitraries.compliance.ts";
+import { RepairedOffsetsCode, RepairOutcomeCode } from "./partitions/repair-partition.ts";
 import { DamageKindCode } from "./partitions/verify-partition.ts";
 import { TransportCode } from "./system/client-record.ts";
 
@@ -97,6 +98,22 @@ export const groupRecord = record({
 export const groupDetails = fc
   .tuple(groupRecord, list(record({ id: any.u32, partitions: list(any.u32) })))
   .map(([group, members]) => ({ ...group, membersCount: members.length, members }));
+
+/** A repair. */
+export const repairRequest = record({
+  stream: any.identifier,
+  topic: any.identifier,
+  partitionId: any.u32,
+  offsets: keysOf(RepairedOffsetsCode),
+});
+
+/** What it did. */
+export const repairReply = record({
+  outcome: keysOf(RepairOutcomeCode),
+  offsets: keysOf(RepairedOffsetsCode),
+  nextOffset: any.counter,
+  damage: any.text,
+});
 
 const verifyPlace = record({ segment: any.counter, opsPosition: any.counter, logPosition: any.counter });
 

@@ -69,6 +69,7 @@ type PlainCalls = Pick<
   | "getSnapshot"
   | "flushUnsavedBuffer"
   | "verifyPartition"
+  | "repairPartition"
 >;
 
 /** A member of a consumer group as `message tail` reads it. */

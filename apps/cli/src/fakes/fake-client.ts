@@ -4,6 +4,7 @@ import type {
   NewUser,
   Partition,
   PersonalAccessToken,
+  RepairPartitionReply,
   Stats,
   StreamDetails,
   TopicDetails,
@@ -85,6 +86,8 @@ export class FakeClient {
   /** What a verification finds, by partition. */
   readonly damagesOf: Record<number, { readonly damages: readonly VerifyDamage[]; readonly fault?: string }> =
     {};
+  /** What a repair did. */
+  repairReply: RepairPartitionReply = { outcome: "healthy", offsets: "proven", nextOffset: 4, damage: "" };
   closedCount = 0;
   readonly userId = 0;
   readonly tokens: PersonalAccessToken[] = [];
@@ -276,6 +279,11 @@ export class FakeClient {
     const next = isFirst ? { segment: 0, opsPosition: 128, logPosition: 300 } : undefined;
     const counts = { bytes: 1000, batches: 2, messages: 4 };
     return { ...counts, fault, damages: isFirst ? damages : [], next };
+  }
+
+  async repairPartition(place: { readonly offsets?: string }): Promise<RepairPartitionReply> {
+    this.calls.push(["repairPartition", place]);
+    return this.repairReply;
   }
 
   producer(options: unknown) {

@@ -11,6 +11,7 @@ import { deleteSegments } from "./metadata/delete-segments.ts";
 import { deleteConsumerOffset } from "./offsets/delete-consumer-offset.ts";
 import { getConsumerOffset } from "./offsets/get-consumer-offset.ts";
 import { storeConsumerOffset } from "./offsets/store-consumer-offset.ts";
+import { repairPartition } from "./partitions/repair-partition.ts";
 import { verifyPartition } from "./partitions/verify-partition.ts";
 import { getStream } from "./streams/get-stream.ts";
 import { getStreams } from "./streams/get-streams.ts";
@@ -78,4 +79,5 @@ export const COMMAND_HANDLERS: ReadonlyMap<number, Handler> = new Map<number, Ha
   [CommandCode.LeaveConsumerGroup, commitMetadata],
   [CommandCode.SyncConsumerGroup, syncConsumerGroup],
   [CommandCode.VerifyPartition, verifyPartition],
+  [CommandCode.RepairPartition, repairPartition],
 ]);

@@ -118,6 +118,20 @@ export class PartitionGroup {
     this.#pump();
   }
 
+  /**
+   * Takes the partition out of use, to be `opened` anew; what comes meanwhile waits. Only for one that takes
+   * no
+   * writes, so that nothing is in flight.
+   */
+  takeOut(): Partition | undefined {
+    const partition = this.#partition;
+    assert(this.fault !== undefined && this.#inFlight.count === 0, "a partition in use is not taken out");
+    this.#partition = undefined;
+    this.#replica = undefined;
+    this.#openFault = undefined;
+    return partition;
+  }
+
   /** Calls back once the partition is open or has failed to open: at once when it has. */
   afterOpen(callback: () => void): void {
     if (this.#partition !== undefined || this.#openFault !== undefined) callback();

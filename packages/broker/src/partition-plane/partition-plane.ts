@@ -5,8 +5,9 @@ import type { Platform } from "@millrace/platform";
 import {
   deletePartitionFiles,
   openPartition,
-  type Partition,
   type PartitionIdentity,
+  type PartitionOptions,
+  type RepairedOffsets,
   StorageOperation,
   TailCache,
 } from "@millrace/storage";
@@ -101,6 +102,15 @@ export class PartitionPlane {
     this.#inBackground(this.#removeFiles(group));
   }
 
+  /**
+   * Closes a partition that takes no writes and opens it anew, leaving damage behind, see `repairDamage` of
+   * storage. Settles when it can be used or has failed to open.
+   */
+  async reopen(group: PartitionGroup, topic: Topic, offsets: RepairedOffsets): Promise<void> {
+    await group.takeOut()?.close();
+    await this.#open(group, topic, offsets);
+  }
+
   /** Empties a partition and settles when that is committed. */
   async purge(identity: PartitionIdentity, generation: number): Promise<void> {
     const group = this.#findLive(identity);
@@ -143,10 +153,11 @@ export class PartitionPlane {
     return group?.identity.revision === identity.revision ? group : undefined;
   }
 
-  async #open(group: PartitionGroup, topic: Topic): Promise<void> {
+  async #open(group: PartitionGroup, topic: Topic, repair?: RepairedOffsets): Promise<void> {
     await this.#turnToOpen();
     try {
-      group.opened(await this.#openFiles(group.identity, topic));
+      const options = this.#optionsOf(group.identity, topic);
+      group.opened(await openPartition(repair === undefined ? options : { ...options, repair }));
     } catch (error) {
       if (!isCodedError(error)) throw error;
       this.#options.platform.log.error("A partition could not be opened.", {
@@ -167,9 +178,9 @@ export class PartitionPlane {
     return new Promise((resolve) => this.#waitingToOpen.push(resolve));
   }
 
-  #openFiles(identity: PartitionIdentity, topic: Topic): Promise<Partition> {
+  #optionsOf(identity: PartitionIdentity, topic: Topic): PartitionOptions {
     const { platform, kernel, pool, config } = this.#options;
-    return openPartition({
+    return {
       disk: platform.disk,
       path: partitionPath(identity),
       identity,
@@ -184,7 +195,7 @@ export class PartitionPlane {
       offsetDurability: topic.consumerOffsetDurability,
       validateChecksums: config.validateChecksums,
       consumerOffsetsMax: config.consumerOffsetsMax,
-    });
+    };
   }
 
   async #removeFiles(group: PartitionGroup): Promise<void> {

@@ -104,6 +104,7 @@ export const COMMAND_RIGHTS: readonly CommandRights[] = [
   [606, "SyncConsumerGroup", "status 40", "login"],
   // Ours: whoever may empty a topic may have its files checked.
   [20_000, "VerifyPartition", "status 40", TOPIC],
+  [20_002, "RepairPartition", "status 40", TOPIC],
 ];
 
 /** Every right there is, by level. */

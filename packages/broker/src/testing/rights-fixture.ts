@@ -31,6 +31,7 @@ import {
   encodeLoginRegister,
   encodePurgeStream,
   encodePurgeTopic,
+  encodeRepairPartition,
   encodeStoreConsumerOffset,
   encodeSyncConsumerGroup,
   encodeUpdatePermissions,
@@ -110,6 +111,7 @@ export const BODIES: Readonly<Partial<Record<CommandName, Uint8Array>>> = {
   JoinConsumerGroup: encodeJoinConsumerGroup(group),
   LeaveConsumerGroup: encodeLeaveConsumerGroup(group),
   SyncConsumerGroup: encodeSyncConsumerGroup(group),
+  RepairPartition: encodeRepairPartition({ ...topic, partitionId: 0, offsets: "proven" }),
   VerifyPartition: encodeVerifyPartition({
     ...{ ...topic, partitionId: 0, lengthMax: 0 },
     from: { segment: 0, opsPosition: 0, logPosition: 0 },

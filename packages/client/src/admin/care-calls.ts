@@ -1,9 +1,13 @@
 import {
+  decodeRepairPartitionReply,
   decodeVerifyPartitionReply,
   encodeFlushUnsavedBuffer,
   encodeGetSnapshot,
+  encodeRepairPartition,
   encodeVerifyPartition,
   type GetSnapshot,
+  type RepairPartition,
+  type RepairPartitionReply,
   toIdentifier,
   type VerifyPartitionReply,
   type VerifyPlace,
@@ -56,6 +60,21 @@ export class CareCalls extends GroupCalls {
     const { from = FROM_START, lengthMax = 0 } = step;
     const body = encodeVerifyPartition({ ...targetOf(step), from, lengthMax });
     return this.request({ command: "VerifyPartition", body, decode: decodeVerifyPartitionReply });
+  }
+
+  /**
+   * Makes a damaged partition take writes again: a new segment begins behind everything that was there, and
+   * no
+   * byte is changed or removed. What is damaged goes on answering PartitionDamaged. When the damage hides
+   * stored consumer offsets, nothing happens before `offsets` says which count: `known`, those that can still
+   * be read, or `none`. Millrace servers only; others answer InvalidCommand.
+   */
+  repairPartition(
+    place: PartitionPlace & { readonly offsets?: RepairPartition["offsets"] },
+  ): Promise<RepairPartitionReply> {
+    const { offsets = "proven" } = place;
+    const body = encodeRepairPartition({ ...targetOf(place), offsets });
+    return this.request({ command: "RepairPartition", body, decode: decodeRepairPartitionReply });
   }
 }
 

@@ -12,7 +12,8 @@ import type { RecoverySource } from "./recovery-source.ts";
 /**
  * What becomes of stored consumer offsets when the damage hides whether they changed.
  * - `proven`: nothing is repaired then; the operator has to choose one of the others.
- * - `known`: those that can still be read count. A lost change makes a consumer go on earlier than it was, or,
+ * - `known`: those that can still be read count. A lost change makes a consumer go on earlier than it was,
+ *   or,
  *   when it had set itself back, later.
  * - `none`: all are forgotten; consumers begin where they begin without one.
  */
