@@ -31,6 +31,13 @@ export interface BrokerConfig {
   readonly tokensPerUserMax: number;
   /** Deletes expired tokens. */
   readonly tokenCleaner: { readonly isEnabled: boolean; readonly intervalMs: number };
+  /** Verifies all files in the background. */
+  readonly scrubber: {
+    readonly isEnabled: boolean;
+    /** Milliseconds from the beginning of one pass to that of the next. */
+    readonly intervalMs: number;
+    readonly bytesPerSecond: number;
+  };
   /** Metadata ops between two snapshots: replaying as many takes a few milliseconds. */
   readonly snapshotEveryOps: number;
   /** Partitions opened at once; each takes a few file calls, so more would only wait in the thread pool. */
@@ -62,6 +69,7 @@ export const BROKER_DEFAULTS: BrokerConfig = {
   allRepliesLengthMax: 256 * MIB,
   tokensPerUserMax: 100,
   tokenCleaner: { isEnabled: true, intervalMs: 60_000 },
+  scrubber: { isEnabled: true, intervalMs: 86_400_000, bytesPerSecond: 8 * MIB },
   snapshotEveryOps: 1024,
   partitionsOpeningMax: 16,
   recoveredSessionGraceMs: 120_000,

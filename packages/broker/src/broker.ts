@@ -5,6 +5,7 @@ import { admitClientRequest } from "./admission/admit-client-request.ts";
 import type { BrokerConfig } from "./broker-config.ts";
 import { removeLostMembers } from "./consumer-groups/recovered-members.ts";
 import { ReplySlots } from "./replies/reply-slots.ts";
+import { scrubPartitions } from "./scrubber/scrubber.ts";
 import { ClientConnection, type ConnectionHost } from "./sessions/client-connection.ts";
 import { watchHeartbeats } from "./sessions/heartbeat.ts";
 import { endSession } from "./sessions/logout.ts";
@@ -46,6 +47,7 @@ export class Broker {
   readonly #stopRemoving: () => void;
   readonly #stopWatchingReaders: () => void;
   readonly #stopCleaningTokens: () => void;
+  readonly #stopScrubbing: () => void;
   #isStopping = false;
 
   /** Use `createBroker`. */
@@ -68,6 +70,7 @@ export class Broker {
     this.#stopRemoving = removeLostMembers(shard);
     this.#stopWatchingReaders = watchSlowReaders(shard);
     this.#stopCleaningTokens = cleanExpiredTokens(shard);
+    this.#stopScrubbing = scrubPartitions(shard);
   }
 
   /** The broker's parts, for those who look inside: other transports, tests, the simulator. */
@@ -99,6 +102,7 @@ export class Broker {
     this.#stopRemoving();
     this.#stopWatchingReaders();
     this.#stopCleaningTokens();
+    this.#stopScrubbing();
     await this.#drainConnections(options.drainMs);
     await this.#opened.close();
   }

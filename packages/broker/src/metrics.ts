@@ -9,6 +9,8 @@ export interface BrokerMetrics {
   readonly bytesReceived: Counter;
   readonly messagesServed: Counter;
   readonly bytesServed: Counter;
+  readonly scrubbedBytes: Counter;
+  readonly damagesFound: Counter;
   /** Totals of the two byte counters since start, for GetStats. */
   readonly totals: { readBytes: number; writtenBytes: number };
 }
@@ -46,6 +48,8 @@ export function declareBrokerMetrics(metrics: Metrics, gauges: BrokerGauges): Br
     bytesReceived: metrics.counter("message_bytes_received_total", "Bytes of admitted batches"),
     messagesServed: metrics.counter("messages_served_total", "Messages polled"),
     bytesServed: metrics.counter("message_bytes_served_total", "Bytes of polled batches"),
+    scrubbedBytes: metrics.counter("scrubbed_bytes_total", "Bytes verified in the background"),
+    damagesFound: metrics.counter("damages_found_total", "Damaged places found in the background"),
     totals: { readBytes: 0, writtenBytes: 0 },
   };
 }

@@ -169,6 +169,12 @@ export const configSchema = z.object({
   data_maintenance: table({
     messages: table({ cleaner_enabled: flag(true), interval: durationMs("1 m") }),
   }),
+  /** Ours. */
+  scrubber: table({
+    enabled: flag(true),
+    interval: durationMs("1 day", { min: 1000 }),
+    bytes_per_second: byteSize("8 MiB", { min: 64 * 1024 }),
+  }),
   telemetry: table({
     enabled: flag(false),
     service_name: text("iggy"),

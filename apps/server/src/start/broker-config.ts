@@ -22,6 +22,11 @@ export function brokerConfig(config: Config): BrokerConfig {
       isEnabled: config.personal_access_token.cleaner.enabled,
       intervalMs: config.personal_access_token.cleaner.interval,
     },
+    scrubber: {
+      isEnabled: config.scrubber.enabled,
+      intervalMs: config.scrubber.interval,
+      bytesPerSecond: config.scrubber.bytes_per_second,
+    },
     rebalancingTimeoutMs: config.consumer_group.rebalancing_timeout,
     snapshotEveryOps: config.metadata.journal_slots,
   };

@@ -47,6 +47,11 @@ export class PartitionPlane {
     return this.#groups.size;
   }
 
+  /** Every group there is now. */
+  groups(): Iterable<PartitionGroup> {
+    return this.#groups.values();
+  }
+
   /** Segments and messages of all partitions. */
   totals(): { readonly segmentsCount: number; readonly messagesCount: number } {
     let [segmentsCount, messagesCount] = [0, 0];
