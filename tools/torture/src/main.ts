@@ -8,9 +8,11 @@ import { freePort } from "./server/free-port.ts";
 import { ServerProcess } from "./server/server-process.ts";
 import { soak } from "./soak/soak.ts";
 import { type RoundReport, TortureRun } from "./torture-run.ts";
+import { trace } from "./trace/trace.ts";
 
 const USAGE = `Usage: npm run torture -- [options]
        npm run torture -- soak [--minutes N] [--seed N]    members of a consumer group come and go
+       npm run torture -- trace    no reply leaves before its writes returned (needs strace)
 
 Kills a built server under load, starts it again and compares everything with what was acknowledged.
 
@@ -131,5 +133,6 @@ async function main(): Promise<void> {
   process.exit(isGood ? 0 : 1);
 }
 
-if (process.argv[2] === "soak") await soak(process.argv.slice(3));
+if (process.argv[2] === "trace") await trace();
+else if (process.argv[2] === "soak") await soak(process.argv.slice(3));
 else await main();

@@ -17,6 +17,8 @@ export interface ServerPlace {
   /** Folder of the run: `data` and `server.log` are in it. */
   readonly folder: string;
   readonly port: number;
+  /** A program, with its arguments, that starts the server as this process's own child. */
+  readonly runner?: readonly string[];
   /** Configuration by variable. */
   readonly settings?: Readonly<Record<string, string>>;
 }
@@ -96,9 +98,10 @@ export class ServerProcess {
 
   #spawn(): ChildProcess {
     this.#isStopWanted = false;
-    const { entry, folder, settings } = this.#place;
+    const { entry, folder, settings, runner = [] } = this.#place;
+    const [program = "", ...args] = [...runner, process.execPath, entry, "--with-default-root-credentials"];
     const log = openSync(this.#logPath, "a");
-    const child = spawn(process.execPath, [entry, "--with-default-root-credentials"], {
+    const child = spawn(program, args, {
       cwd: folder,
       stdio: ["ignore", "pipe", log],
       env: {
