@@ -20,7 +20,8 @@ const UNFINISHED = /^(\d+)\s+(\w+)\(\d+<(.*?)>(?:, (.*?))?\s*<unfinished \.\.\.>
 const RESUMED = /^(\d+)\s+<\.\.\. (\w+) resumed>.*\)\s+= (-?\d+)/;
 
 /**
- * Reads the output of `strace -f -yy -s 0` in order. Lines about anything but a call on a file or a socket are
+ * Reads the output of `strace -f -yy -s 0` in order. Lines about anything but a call on a file or a socket
+ * are
  * passed. (A socket's description holds `->`, so a target ends at the first `>` that a comma, a bracket or a
  * space follows.)
  */

@@ -19,7 +19,8 @@ export interface Promised {
 export type ConfirmedCounts = ReadonlyMap<Promised, number>;
 
 /**
- * Checks a trace of a server whose client sends one batch at a time: before each confirmation begins to leave,
+ * Checks a trace of a server whose client sends one batch at a time: before each confirmation begins to
+ * leave,
  * a write of `.log` and one of `.ops` have returned since the confirmation before, and on synced topics a
  * datasync of each after its write.
  * @throws Violation lost for a confirmation that left too early
