@@ -2,6 +2,8 @@ import { isCodedError } from "@millrace/errors";
 import { loadConfig } from "./config/load-config.ts";
 import { type Flags, parseFlags } from "./flags/flags.ts";
 import { HELP } from "./flags/help.ts";
+import { consoleSink } from "./log/console-sink.ts";
+import { LogSinks } from "./log/log-sinks.ts";
 import { createPinoLog } from "./log/pino-log.ts";
 import { banner } from "./start/banner.ts";
 import { exitOnBrokenInvariants, stopOnSignals } from "./start/shutdown.ts";
@@ -31,17 +33,22 @@ async function serve(flags: Flags): Promise<void> {
     configPath: flags.configPath,
     dataPath: flags.dataPath,
   });
-  const log = createPinoLog({ level: config.logging.level, pretty: process.stderr.isTTY === true });
-  exitOnBrokenInvariants(log);
+  const sinks = new LogSinks(consoleSink({ pretty: process.stderr.isTTY === true }));
+  const log = createPinoLog({ level: config.logging.level, sink: sinks });
+  exitOnBrokenInvariants(log, () => sinks.flushNow());
   for (const warning of warnings) log.warn(warning);
   const server = await startServer({
     config,
     environment: env,
     log,
+    sinks,
     fresh: flags.fresh,
     withDefaultRootCredentials: flags.withDefaultRootCredentials,
+  }).catch(async (error: unknown) => {
+    await sinks.close();
+    throw error;
   });
-  stopOnSignals(server, { log, joinMs: config.sharding.shutdown_join_timeout });
+  stopOnSignals(server, { log, sinks, joinMs: config.sharding.shutdown_join_timeout });
   process.stdout.write(banner({ version: VERSION, ...server }));
 }
 

@@ -13,6 +13,7 @@ import { releaseRecoveredSessions } from "./sessions/recovered-sessions.ts";
 import { watchSlowReaders } from "./sessions/slow-readers.ts";
 import type { Shard } from "./shard.ts";
 import { type OpenedShard, openShard } from "./start/open-shard.ts";
+import type { CollectSnapshot } from "./start/snapshot-collector.ts";
 import { cleanExpiredTokens } from "./tokens/token-cleaner.ts";
 
 /** The root user a first start makes; a later start leaves users alone. */
@@ -32,6 +33,8 @@ export interface BrokerOptions {
   readonly roster: () => ClusterMetadata;
   /** Called when the catalog has no user yet; without it such a start fails. */
   readonly rootUser: () => Promise<RootUser>;
+  /** Makes the ZIP file of a GetSnapshot; without it the command is unavailable. */
+  readonly collectSnapshot?: CollectSnapshot;
 }
 
 /**

@@ -19,3 +19,4 @@ export type { BrokerMetrics } from "./metrics.ts";
 export { type FoundFolder, partitionFolders } from "./partition-plane/orphan-partitions.ts";
 export { partitionPath } from "./partition-plane/partition-path.ts";
 export type { Shard } from "./shard.ts";
+export type { CollectSnapshot } from "./start/snapshot-collector.ts";

@@ -10,6 +10,7 @@ import type { PartitionPlane } from "./partition-plane/partition-plane.ts";
 import type { BalancedCounters } from "./routing/balanced-counters.ts";
 import type { ConnectionRegistry } from "./sessions/connection-registry.ts";
 import type { PasswordChecks } from "./sessions/password-checks.ts";
+import type { SnapshotCollector } from "./start/snapshot-collector.ts";
 import type { TokenDigest } from "./tokens/token-digest.ts";
 
 /** Everything a command can work with: the parts of one broker. */
@@ -29,6 +30,8 @@ export interface Shard {
   readonly tokenDigest: TokenDigest;
   readonly metrics: BrokerMetrics;
   readonly roster: () => ClusterMetadata;
+  /** Collects facts for diagnostics; absent where nobody can. */
+  readonly snapshots: SnapshotCollector | undefined;
   /** Micros since the epoch. */
   readonly startedAtMicros: number;
 }

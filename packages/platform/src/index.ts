@@ -17,4 +17,5 @@ export { type DiskFailure, diskError } from "./disk-error.ts";
 export { diskPathNames, parentDiskPath } from "./disk-path.ts";
 export { type Log, type LogFacts, silentLog } from "./log.ts";
 export { type Counter, type Gauge, type Metrics, silentMetrics } from "./metrics.ts";
-export type { Host, HostFacts, HostLoad, Passwords, Platform } from "./platform.ts";
+export type { Host, HostFacts, HostLoad, Passwords, Platform, ProcessFacts } from "./platform.ts";
+export type { Span, Tracer } from "./tracer.ts";

@@ -2,6 +2,7 @@ import type { Clock, Random } from "./clock.ts";
 import type { Disk } from "./disk.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
+import type { Tracer } from "./tracer.ts";
 
 /**
  * Facts about the host for GetStats; memory in bytes, cpu in percent of one core, run time kept by the
@@ -25,10 +26,22 @@ export interface HostLoad {
   readonly availableMemory: number;
 }
 
+/** One process of the host, by its name: never its arguments or its environment, which may hold secrets. */
+export interface ProcessFacts {
+  readonly processId: number;
+  readonly parentId: number;
+  readonly name: string;
+  /** The letter the system gives: R runs, S sleeps, D waits for a disk, Z is dead. */
+  readonly state: string;
+  readonly threadsCount: number;
+}
+
 /** The host a server runs on. */
 export interface Host {
   readonly facts: HostFacts;
   load(): HostLoad;
+  /** The processes of the host, by number; a bounded list. */
+  processes(): Promise<readonly ProcessFacts[]>;
 }
 
 /**
@@ -52,4 +65,6 @@ export interface Platform {
   readonly metrics: Metrics;
   readonly host: Host;
   readonly passwords: Passwords;
+  /** Where requests are followed one by one; absent unless somebody looks, for it costs time per request. */
+  readonly tracer?: Tracer | undefined;
 }

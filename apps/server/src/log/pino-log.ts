@@ -1,10 +1,10 @@
 import type { Log, LogFacts } from "@millrace/platform";
 import { type Logger, pino } from "pino";
+import type { LogSink } from "./log-sinks.ts";
 
-/** A `Log` over pino. Lines go to standard error, so that standard output stays free for the banner. */
-export function createPinoLog(options: { readonly level: string; readonly pretty: boolean }): Log {
-  const destination = options.pretty ? readableStderr() : pino.destination({ dest: 2, sync: true });
-  return wrap(pino({ level: options.level, base: null }, destination));
+/** A `Log` over pino whose lines go to a sink. */
+export function createPinoLog(options: { readonly level: string; readonly sink: LogSink }): Log {
+  return wrap(pino({ level: options.level, base: null }, options.sink));
 }
 
 function wrap(logger: Logger): Log {
@@ -31,19 +31,4 @@ function printableValue(value: unknown): unknown {
   if (!(value instanceof Error)) return value;
   const cause = value.cause instanceof Error ? `, caused by ${String(printableValue(value.cause))}` : "";
   return `${value.name}: ${value.message}${cause}`;
-}
-
-const LEVEL_NAMES: Readonly<Record<number, string>> = { 20: "debug", 30: "info", 40: "warn", 50: "error" };
-
-/** One short line per entry, for a person at a terminal. */
-function readableStderr(): { write(line: string): void } {
-  return {
-    write(line) {
-      const { level, time, msg, ...facts } = JSON.parse(line) as Record<string, unknown>;
-      const clock = new Date(Number(time)).toISOString().slice(11, 23);
-      const rest = Object.entries(facts).map(([key, value]) => ` ${key}=${JSON.stringify(value)}`);
-      const name = LEVEL_NAMES[Number(level)] ?? String(level);
-      process.stderr.write(`${clock} ${name.padEnd(5)} ${String(msg)}${rest.join("")}\n`);
-    },
-  };
 }

@@ -1,4 +1,5 @@
 import type { Log } from "@millrace/platform";
+import type { LogSinks } from "../log/log-sinks.ts";
 import type { RunningServer } from "./start-server.ts";
 
 /** Exit codes by signal when a second one cuts an orderly stop short: 128 and the signal's number. */
@@ -13,9 +14,9 @@ const EXIT_BROKEN = 1;
  */
 export function stopOnSignals(
   server: RunningServer,
-  options: { readonly log: Log; readonly joinMs: number },
+  options: { readonly log: Log; readonly sinks: LogSinks; readonly joinMs: number },
 ): void {
-  const { log, joinMs } = options;
+  const { log, sinks, joinMs } = options;
   let isStopping = false;
   const onSignal = (signal: keyof typeof SIGNAL_EXIT_CODES) => {
     if (isStopping) process.exit(SIGNAL_EXIT_CODES[signal]);
@@ -23,15 +24,17 @@ export function stopOnSignals(
     log.info("Stopping.", { signal });
     setTimeout(() => {
       log.error("Stopping took too long.", { joinMs });
+      sinks.flushNow();
       process.exit(EXIT_BROKEN);
     }, joinMs).unref();
     server.stop().then(
       () => {
         log.info("Stopped.");
-        process.exit(0);
+        void sinks.close().finally(() => process.exit(0));
       },
       (error: unknown) => {
         log.error("Stopping failed.", { error: String(error) });
+        sinks.flushNow();
         process.exit(EXIT_BROKEN);
       },
     );
@@ -40,11 +43,16 @@ export function stopOnSignals(
   process.on("SIGINT", onSignal);
 }
 
-/** A mistake of our own ends the process: it never goes on half alive. */
-export function exitOnBrokenInvariants(log: Log): void {
+/**
+ * A mistake of our own ends the process: it never goes on half alive.
+ *
+ * @param flushLog  writes what waits in the log, before it returns
+ */
+export function exitOnBrokenInvariants(log: Log, flushLog: () => void): void {
   const onBroken = (error: unknown) => {
     const { message, stack } = error instanceof Error ? error : new Error(String(error));
     log.error("The server stops because of a mistake of its own.", { message, stack });
+    flushLog();
     process.exit(EXIT_BROKEN);
   };
   process.on("uncaughtException", onBroken);

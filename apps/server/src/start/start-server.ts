@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { createBroker } from "@millrace/broker";
 import { BlockPool, createChecksumKernel } from "@millrace/framing";
-import type { Connection, Listener, Log, Platform } from "@millrace/platform";
+import type { Connection, Disk, Listener, Log, Platform } from "@millrace/platform";
 import { createNodePlatform } from "@millrace/platform/node";
 import { createPrometheusMetrics } from "@millrace/platform/prometheus";
 import type { HttpListener } from "@millrace/transports/http/server";
@@ -9,10 +9,14 @@ import { effectiveConfig } from "../config/effective-config.ts";
 import { type Environment, prefixedVariable } from "../config/environment.ts";
 import { parseListenAddress } from "../config/listen-address.ts";
 import type { Config } from "../config/schema.ts";
+import { keepLogFiles } from "../log/keep-log-files.ts";
+import { logFolderInData } from "../log/log-folder.ts";
+import type { LogSinks } from "../log/log-sinks.ts";
 import { type RootCredentials, rootCredentials } from "../root-user/root-credentials.ts";
+import { createSnapshotCollector } from "../snapshot/collect-snapshot.ts";
 import { brokerConfig } from "./broker-config.ts";
 import { deleteData } from "./fresh-data.ts";
-import { type ListenerName, openListeners } from "./open-listeners.ts";
+import { type ListenerName, type OpenListeners, openListeners } from "./open-listeners.ts";
 import { singleNodeRoster } from "./roster.ts";
 import { startHttp } from "./start-http.ts";
 
@@ -21,6 +25,8 @@ export interface StartOptions {
   readonly config: Config;
   readonly environment: Environment;
   readonly log: Log;
+  /** Where the log goes; log files join once the data is taken. */
+  readonly sinks: LogSinks;
   /** Delete the data first. */
   readonly fresh: boolean;
   readonly withDefaultRootCredentials: boolean;
@@ -48,18 +54,27 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
   const dataPath = resolve(config.path);
   const metrics = createPrometheusMetrics();
   const platform = createNodePlatform({ dataPath, log, metrics });
-  if (options.fresh) await deleteData(platform.disk);
+  if (options.fresh) await deleteData(platform.disk, ownFolders(config, dataPath));
   const { host } = parseListenAddress(config.tcp.address, "tcp.address");
   const kernel = createChecksumKernel({ memoryLength: config.memory_pool.size });
   const pool = new BlockPool(kernel.memory);
   let bound = { host, tcpPort: 0, httpPort: 0, websocketPort: 0 };
   let http: HttpListener | undefined;
   let madeRootUser: RootCredentials | undefined;
+  let logDisk: Disk | undefined;
+  let configText = "";
   const broker = await createBroker({
     platform,
     kernel,
     pool,
     config: brokerConfig(config),
+    collectSnapshot: (asked) =>
+      createSnapshotCollector({
+        platform,
+        logDisk,
+        metricsText: () => metrics.text(),
+        configText: () => configText,
+      })(asked),
     roster: () => singleNodeRoster(bound, config.node.advertised_address),
     rootUser: async () => {
       madeRootUser = firstRootUser(options, platform);
@@ -67,33 +82,37 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
       return { name: username, passwordHash: await platform.passwords.hash(password) };
     },
   });
-  if (madeRootUser === undefined) warnOfUnusedCredentials(options);
   const stopBroker = () => broker.stop({ drainMs: config.sharding.shutdown_drain_timeout });
   const onConnection = (connection: Connection) => broker.onConnection(connection);
-  const { opened, close } = await openListeners(config, { leases: pool, onConnection, log }).catch(
-    async (error: unknown) => {
-      await stopBroker();
-      throw error;
-    },
-  );
+  let listeners: OpenListeners | undefined;
   const stop = async () => {
     http?.stopBeingReady();
-    await Promise.all([close(), http?.close()]);
+    await Promise.all([listeners?.close(), http?.close()]);
     await stopBroker();
   };
   try {
+    logDisk = await keepLogFiles(config.logging, { dataPath, platform, sinks: options.sinks });
+    if (madeRootUser === undefined) warnOfUnusedCredentials(options);
+    listeners = await openListeners(config, { leases: pool, onConnection, log });
     http = await startHttp({ config, platform, metrics, broker, kernel, pool });
-    const portOf = (name: ListenerName) => opened.get(name)?.port ?? 0;
+    const portOf = (name: ListenerName) => listeners?.opened.get(name)?.port ?? 0;
     bound = { host, tcpPort: portOf("tcp"), httpPort: http?.port ?? 0, websocketPort: portOf("websocket") };
-    const listeners = listenerAddresses(opened, http);
-    const addresses = Object.fromEntries(listeners);
+    const open = listenerAddresses(listeners.opened, http);
+    const addresses = Object.fromEntries(open);
     log.info("The listeners are open.", addresses);
-    await writeEffectiveConfig(platform, config, { dataPath, addresses });
-    return { listeners, dataPath, madeRootUser, stop };
+    configText = effectiveConfig(config, { dataPath, addresses });
+    await writeEffectiveConfig(platform, config.runtime.path, configText);
+    return { listeners: open, dataPath, madeRootUser, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** Folders of ours that the configuration names, below the data path. */
+function ownFolders(config: Config, dataPath: string): string[] {
+  const logs = logFolderInData(config.logging, dataPath);
+  return [config.runtime.path, ...(logs === undefined ? [] : [logs])];
 }
 
 /** Whoever set a password and cannot log in with it should read why. */
@@ -119,12 +138,7 @@ function firstRootUser(options: StartOptions, platform: Platform): RootCredentia
   });
 }
 
-async function writeEffectiveConfig(
-  platform: Platform,
-  config: Config,
-  bound: Parameters<typeof effectiveConfig>[1],
-): Promise<void> {
-  await platform.disk.makeDirectory(config.runtime.path);
-  const text = new TextEncoder().encode(effectiveConfig(config, bound));
-  await platform.disk.writeWhole(`${config.runtime.path}/current_config.toml`, text);
+async function writeEffectiveConfig({ disk }: Platform, folder: string, text: string): Promise<void> {
+  await disk.makeDirectory(folder);
+  await disk.writeWhole(`${folder}/current_config.toml`, new TextEncoder().encode(text));
 }

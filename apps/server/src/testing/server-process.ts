@@ -43,6 +43,13 @@ export class ServerProcess {
     }
   }
 
+  /** Where the HTTP API is, once the server is ready. */
+  http(): string {
+    const address = / {2}http (\S+)\n/.exec(this.stdout)?.[1];
+    assert.ok(address !== undefined, this.stdout);
+    return `http://${address}`;
+  }
+
   signal(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
   }

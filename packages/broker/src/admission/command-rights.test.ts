@@ -29,9 +29,6 @@ import {
 import type { Answer, TestClient } from "../testing/test-client.ts";
 import { TestServer } from "../testing/test-server.ts";
 
-/** Commands whose handler is not built: they are unavailable to everybody. */
-const NOT_BUILT = new Set<CommandName>(["GetSnapshot"]);
-
 /** What a user who may hears, where it is not success: he is no member. */
 const ALLOWED_CODES: Readonly<Partial<Record<CommandName, readonly number[]>>> = {
   LeaveConsumerGroup: [0, ErrorCode.ConsumerGroupMemberNotFound],
@@ -58,7 +55,7 @@ let root: TestClient;
 const people: Person[] = [];
 
 before(async () => {
-  server = await TestServer.start();
+  server = await TestServer.start({ collectSnapshot: async () => new Uint8Array(1) });
   root = await server.login();
   await restore(root);
   people.push({ name: "iggy", client: root, level: "root", right: "" });
@@ -101,8 +98,7 @@ for (const row of COMMAND_RIGHTS) {
       const { code, eviction } = await person.client.command(name, bodyOf(name), headerOf(name));
       const cell: string = `${name} for ${person.name}: ${code}`;
       assert.equal(eviction, undefined, cell);
-      if (NOT_BUILT.has(name)) assert.equal(code, ErrorCode.FeatureUnavailable, cell);
-      else if (!isAllowed(row, person)) assert.equal(code, ErrorCode.Unauthorized, cell);
+      if (!isAllowed(row, person)) assert.equal(code, ErrorCode.Unauthorized, cell);
       else assert.ok((ALLOWED_CODES[name] ?? [0]).includes(code), cell);
       if (code === 0 && !HARMLESS.test(name)) await restore(root);
       if (code === 0 && TAKES_RIGHTS.has(name)) await giveRightsAgain();

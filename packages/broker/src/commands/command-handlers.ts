@@ -20,6 +20,7 @@ import { getClient } from "./system/get-client.ts";
 import { getClients } from "./system/get-clients.ts";
 import { getClusterMetadata } from "./system/get-cluster-metadata.ts";
 import { getMe } from "./system/get-me.ts";
+import { getSnapshot } from "./system/get-snapshot.ts";
 import { getStats } from "./system/get-stats.ts";
 import { createToken } from "./tokens/create-token.ts";
 import { getTokens } from "./tokens/get-tokens.ts";
@@ -32,12 +33,13 @@ import { getUsers } from "./users/get-users.ts";
 
 /**
  * Who carries out a command, by its code. Ping, login and logout are served before this table is asked; what
- * is not in it (snapshot, flush) answers `FeatureUnavailable`.
+ * is not in it (flush) answers `FeatureUnavailable`.
  */
 export const COMMAND_HANDLERS: ReadonlyMap<number, Handler> = new Map<number, Handler>([
   [CommandCode.GetStats, getStats],
   [CommandCode.GetClusterMetadata, getClusterMetadata],
   [CommandCode.DescribeOptions, describeOptions],
+  [CommandCode.GetSnapshot, getSnapshot],
   [CommandCode.GetMe, getMe],
   [CommandCode.GetClient, getClient],
   [CommandCode.GetClients, getClients],

@@ -12,10 +12,10 @@ const NODE_ID = 0;
  */
 export async function openDataDirectory({ platform }: BrokerOptions): Promise<DiskLock> {
   // Looked at first, so that not even a lock file is left in a directory that is not ours.
-  await checkDataFormat(platform.disk);
+  await checkDataFormat(platform.disk, NODE_ID);
   const lock = await lockDataDirectory(platform.disk);
   try {
-    const format = await checkDataFormat(platform.disk);
+    const format = await checkDataFormat(platform.disk, NODE_ID);
     if (format === undefined) await writeDataFormat(platform.disk, NODE_ID);
     return lock;
   } catch (error) {

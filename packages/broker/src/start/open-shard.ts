@@ -17,6 +17,7 @@ import { loadTokenDigest } from "../tokens/token-digest.ts";
 import { ensureRootUser } from "./ensure-root-user.ts";
 import { openDataDirectory } from "./open-data-directory.ts";
 import { type EffectParts, performEffects } from "./perform-effects.ts";
+import { SnapshotCollector } from "./snapshot-collector.ts";
 
 /** A recovered shard and how to put it away. */
 export interface OpenedShard {
@@ -155,6 +156,7 @@ async function shardOf(
       users: () => metadata.catalog.counts().users,
       leasesOut: () => pool.leasesOut,
     }),
+    snapshots: options.collectSnapshot && new SnapshotCollector(options.collectSnapshot, platform.clock),
     startedAtMicros: platform.clock.wallMicros(),
   };
 }

@@ -22,6 +22,7 @@ import {
   encodeGetConsumerGroup,
   encodeGetConsumerGroups,
   encodeGetConsumerOffset,
+  encodeGetSnapshot,
   encodeGetStream,
   encodeGetTopic,
   encodeGetTopics,
@@ -66,6 +67,7 @@ const EMPTY = new Uint8Array(0);
 
 /** A body for every command that makes it succeed on what `restore` leaves, for a user who may. */
 export const BODIES: Readonly<Partial<Record<CommandName, Uint8Array>>> = {
+  GetSnapshot: encodeGetSnapshot({ compression: "stored", types: ["test"] }),
   DescribeOptions: encodeDescribeOptions({ scope: "topic" }),
   GetClient: encodeGetClient({ clientId: 1 }),
   GetUser: encodeGetUser({ user: toIdentifier(0) }),

@@ -5,6 +5,7 @@ import type { ClusterMetadata } from "@millrace/protocol";
 import { createMemoryTransport, type MemoryTransport } from "@millrace/transports/memory";
 import { type Broker, createBroker } from "../broker.ts";
 import { BROKER_DEFAULTS, type BrokerConfig } from "../broker-config.ts";
+import type { CollectSnapshot } from "../start/snapshot-collector.ts";
 import { TestClient } from "./test-client.ts";
 
 const MIB = 1024 * 1024;
@@ -37,6 +38,7 @@ export interface TestServerOptions {
   readonly seed?: number;
   readonly poolLength?: number;
   readonly diskLatencyMaxMs?: number;
+  readonly collectSnapshot?: CollectSnapshot;
 }
 
 /** A broker over a simulated platform, with a transport in memory. */
@@ -73,6 +75,7 @@ export class TestServer {
       pool,
       config: { ...BROKER_DEFAULTS, tailCacheLengthMax: 4 * MIB, ...options.config },
       roster: () => ROSTER,
+      ...(options.collectSnapshot === undefined ? {} : { collectSnapshot: options.collectSnapshot }),
       rootUser: async () => ({ name: "iggy", passwordHash: await platform.passwords.hash("iggy") }),
     });
     const broker = await drive(platform, starting);

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import os from "node:os";
 import type { Host, HostFacts, HostLoad } from "../platform.ts";
 import { controlGroupLimits } from "./control-group.ts";
+import { listProcesses } from "./process-list.ts";
 
 /**
  * The machine, or the container, this process runs in. Processor load is measured from one `load()` to the
@@ -17,6 +18,7 @@ export function createNodeHost(): Host {
       before = now;
       return load;
     },
+    processes: () => listProcesses(),
   };
 }
 

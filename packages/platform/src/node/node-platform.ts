@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { type Log, silentLog } from "../log.ts";
 import { type Metrics, silentMetrics } from "../metrics.ts";
 import type { Platform } from "../platform.ts";
+import type { Tracer } from "../tracer.ts";
 import { createNodeClock } from "./node-clock.ts";
 import { NodeDisk } from "./node-disk.ts";
 import { createNodeHost } from "./node-host.ts";
@@ -9,7 +10,12 @@ import { createNodePasswords } from "./node-passwords.ts";
 import { nodeRandom } from "./node-random.ts";
 
 /** The real surroundings of a process whose disk begins at `dataPath`. Opens and creates nothing. */
-export function createNodePlatform(options: { dataPath: string; log?: Log; metrics?: Metrics }): Platform {
+export function createNodePlatform(options: {
+  dataPath: string;
+  log?: Log;
+  metrics?: Metrics;
+  tracer?: Tracer | undefined;
+}): Platform {
   return {
     clock: createNodeClock(),
     random: nodeRandom,
@@ -18,5 +24,6 @@ export function createNodePlatform(options: { dataPath: string; log?: Log; metri
     metrics: options.metrics ?? silentMetrics,
     host: createNodeHost(),
     passwords: createNodePasswords(),
+    tracer: options.tracer,
   };
 }

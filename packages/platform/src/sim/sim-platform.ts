@@ -62,6 +62,7 @@ const simHost: Host = {
     totalMemory: 2 ** 32,
     availableMemory: 2 ** 32,
   }),
+  processes: () => Promise.resolve([{ processId: 1, parentId: 0, name: "sim", state: "R", threadsCount: 1 }]),
 };
 
 const simPasswords: Passwords = {

@@ -38,13 +38,18 @@ export async function lockDataDirectory(disk: Disk, path: string = LOCK_FILE): P
 
 /**
  * Whose data this is: the format, or nothing when the directory is empty and free to be used.
- * @throws CodedError `FormatTooNew`; `ForeignDataDirectory` when it holds another product's data, or files
- * but no
- *         format; `DataDirectoryUnusable` when it cannot be read
+ *
+ * @param nodeId  replica id of the node that means to use it; left out by who only looks
+ * @throws CodedError `FormatTooNew`; `ForeignDataDirectory` when it holds the data of another product or
+ *         node, or files but no format; `DataDirectoryUnusable` when it cannot be read
  */
-export async function checkDataFormat(disk: Disk): Promise<DataFormat | undefined> {
+export async function checkDataFormat(disk: Disk, nodeId?: number): Promise<DataFormat | undefined> {
   const bytes = await usable(disk, () => disk.readWhole(FORMAT_FILE, FORMAT_LENGTH_MAX));
-  if (bytes !== undefined) return parseFormat(disk, bytes);
+  if (bytes !== undefined) {
+    const format = parseFormat(disk, bytes);
+    if (nodeId === undefined || format.nodeId === nodeId) return format;
+    throw foreign(disk, `it holds the data of node ${format.nodeId}, and this is node ${nodeId}`);
+  }
   const entries = await usable(disk, () => disk.readDirectory(""));
   const names = entries.map((entry) => entry.name).filter((name) => !INNOCENT_NAMES.test(name));
   if (names.length === 0) return undefined;
