@@ -1,4 +1,5 @@
 import { isCodedError } from "@millrace/errors";
+import { withEnvironmentFile } from "./config/environment-file.ts";
 import { loadConfig } from "./config/load-config.ts";
 import { type Flags, parseFlags } from "./flags/flags.ts";
 import { HELP } from "./flags/help.ts";
@@ -27,19 +28,21 @@ export async function main(args: readonly string[]): Promise<void> {
 }
 
 async function serve(flags: Flags): Promise<void> {
-  const { env } = process;
-  const { config, warnings } = await loadConfig({
-    environment: env,
+  const { environment, path: environmentPath } = await withEnvironmentFile(process.env, process.cwd());
+  const { config, configPath, warnings } = await loadConfig({
+    environment,
     configPath: flags.configPath,
     dataPath: flags.dataPath,
   });
   const sinks = new LogSinks(consoleSink({ pretty: process.stderr.isTTY === true }));
   const log = createPinoLog({ level: config.logging.level, sink: sinks });
   exitOnBrokenInvariants(log, () => sinks.flushNow());
+  if (environmentPath !== undefined) log.info("Variables were read from a file.", { path: environmentPath });
+  if (configPath !== undefined) log.info("Settings were read from a file.", { path: configPath });
   for (const warning of warnings) log.warn(warning);
   const server = await startServer({
     config,
-    environment: env,
+    environment,
     log,
     sinks,
     fresh: flags.fresh,

@@ -1,5 +1,7 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
 import { checkHttp } from "./check-http.ts";
+import { checkLimits } from "./check-limits.ts";
+import { checkTelemetry } from "./check-telemetry.ts";
 import { invalid } from "./invalid-setting.ts";
 import { isWildcard, parseListenAddress } from "./listen-address.ts";
 import type { Config } from "./schema.ts";
@@ -20,9 +22,12 @@ const LISTENERS = ["tcp", "websocket", "grpc"] as const;
  */
 export function checkConfig(config: Config): void {
   if (config.path.trim() === "") throw invalid("path", "is blank; name the folder that holds the data");
+  if (config.logging.path.trim() === "") throw invalid("logging.path", "is blank; name a folder");
   refuseUnbuilt(config);
   if (!config.tcp.enabled) throw invalid("tcp.enabled", "is false, so no client could reach the server");
   checkReachable(config);
+  checkTelemetry(config.telemetry);
+  checkLimits(config);
   for (const name of LISTENERS) checkTls(config[name].tls, `${name}.tls`);
   if (config.http.enabled) checkHttp(config.http);
   const { shutdown_poll_interval: poll, shutdown_drain_timeout: drain } = config.sharding;
@@ -39,16 +44,18 @@ export function checkConfig(config: Config): void {
 }
 
 /** Features a configuration may name that this release does not have; switched on, they refuse to start. */
-function refuseUnbuilt(config: Config): void {
-  const switches: readonly (readonly [key: string, isOn: boolean])[] = [
+export function unbuiltSwitches(config: Config): readonly (readonly [key: string, isOn: boolean])[] {
+  return [
     ["quic.enabled", config.quic.enabled],
     ["http.web_ui", config.http.enabled && config.http.web_ui],
     ["http.tls.enabled", config.http.enabled && config.http.tls.enabled],
-    ["telemetry.enabled", config.telemetry.enabled],
     ["encryption.enabled", config.encryption.enabled],
     ["cluster.enabled", config.cluster.enabled],
   ];
-  const unbuilt = switches.find(([, isOn]) => isOn);
+}
+
+function refuseUnbuilt(config: Config): void {
+  const unbuilt = unbuiltSwitches(config).find(([, isOn]) => isOn);
   if (unbuilt === undefined) return;
   throw new CodedError(
     ErrorCode.FeatureUnavailable,

@@ -63,6 +63,9 @@ export const optionalText = () =>
     .transform((given) => (given.trim() === "" ? undefined : given.trim()))
     .optional();
 
+/** A key of later releases of the reference: taken, whatever it holds, and without effect. */
+export const laterKey = () => z.unknown().optional();
+
 /** A table: its keys, all with defaults. */
 export const table = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.object(shape).prefault({} as z.input<z.ZodObject<Shape>>);

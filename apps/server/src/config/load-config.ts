@@ -1,11 +1,13 @@
-import { readFile } from "node:fs/promises";
+import { access, readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { CodedError, ErrorCode } from "@millrace/errors";
 import { parse as parseToml, TomlError } from "smol-toml";
 import { checkConfig } from "./check-config.ts";
 import { type Environment, environmentOverrides, prefixedVariable } from "./environment.ts";
 import { refuseRemovedKeys } from "./removed-keys.ts";
+import { rustLogLevel } from "./rust-log.ts";
 import { type Config, configSchema } from "./schema.ts";
-import { unknownKeys } from "./unknown-keys.ts";
+import { refuseUnknownKeys } from "./unknown-keys.ts";
 import { givenKeys, warningsWithoutEffect } from "./without-effect.ts";
 
 /** What the command line says about the configuration. */
@@ -13,6 +15,8 @@ export interface ConfigSources {
   readonly environment: Environment;
   /** A file named on the command line; stronger than `MILLRACE_CONFIG_PATH`. */
   readonly configPath?: string | undefined;
+  /** Where the file of the reference's place is looked for; the process's own unless told. */
+  readonly workingDirectory?: string | undefined;
   /** A data path named on the command line; stronger than everything else. */
   readonly dataPath?: string | undefined;
 }
@@ -26,22 +30,55 @@ export interface LoadedConfig {
 
 type Tree = Record<string, unknown>;
 
+/** Where the reference looks for its file, below the working directory. */
+const USUAL_PATH = "core/server/config.toml";
+
 /**
  * Reads the configuration: defaults, then the file, then the environment, then the command line; later wins.
  *
  * @throws CodedError InvalidConfiguration or FeatureUnavailable with a sentence that names key and remedy
  */
 export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> {
-  const configPath = sources.configPath ?? prefixedVariable(sources.environment, "CONFIG_PATH");
-  const file = configPath === undefined ? {} : await readConfigFile(configPath);
-  refuseRemovedKeys(file, sources.environment);
+  const { environment } = sources;
+  const { file, configPath } = await readFirstFile(sources);
+  refuseRemovedKeys(file, environment);
+  const ignored = refuseUnknownKeys(file, environment);
   const tree = structuredClone(file);
-  for (const { path, value } of environmentOverrides(sources.environment)) setAt(tree, path, value);
+  for (const { path, value } of environmentOverrides(environment)) setAt(tree, path, value);
+  const level = levelOfRustLog(environment);
+  if (level.value !== undefined) setAt(tree, ["logging", "level"], level.value);
   if (sources.dataPath !== undefined) tree["path"] = sources.dataPath;
   const config = parseTree(tree);
   checkConfig(config);
-  const unknown = unknownKeys(configSchema, file).map((key) => `The setting ${key} is unknown and ignored.`);
-  return { config, configPath, warnings: [...unknown, ...warningsWithoutEffect(givenKeys(tree))] };
+  const warnings = [...ignored, ...level.warnings, ...warningsWithoutEffect(givenKeys(tree))];
+  return { config, configPath, warnings };
+}
+
+/** The file that is named, else the one at the reference's place, else none. */
+async function readFirstFile(
+  sources: ConfigSources,
+): Promise<{ file: Tree; configPath: string | undefined }> {
+  const named = sources.configPath ?? prefixedVariable(sources.environment, "CONFIG_PATH");
+  if (named !== undefined) return { file: await readConfigFile(named), configPath: named };
+  const usual = join(sources.workingDirectory ?? process.cwd(), USUAL_PATH);
+  const isThere = await access(usual).then(
+    () => true,
+    () => false,
+  );
+  return isThere
+    ? { file: await readConfigFile(usual), configPath: usual }
+    : { file: {}, configPath: undefined };
+}
+
+/** `RUST_LOG` is stronger than the file and `IGGY_LOGGING_LEVEL`; our own variable is stronger still. */
+function levelOfRustLog(environment: Environment): { value?: string | undefined; warnings: string[] } {
+  const { RUST_LOG: given, MILLRACE_LOGGING_LEVEL: own } = environment;
+  if (given === undefined || given.trim() === "" || own !== undefined) return { warnings: [] };
+  const value = rustLogLevel(given);
+  const warnings = [
+    `RUST_LOG names no level of the whole server (trace, debug, info, warn, error, off): ignored.`,
+  ];
+  return value === undefined ? { warnings } : { value, warnings: [] };
 }
 
 async function readConfigFile(path: string): Promise<Tree> {

@@ -5,15 +5,13 @@ import { z } from "zod";
  * transforms.
  */
 export function tableShape(schema: unknown): Readonly<Record<string, unknown>> | undefined {
-  let inner = schema;
-  while (inner instanceof z.ZodPrefault || inner instanceof z.ZodOptional) inner = inner.unwrap();
+  const inner = withoutDefault(schema);
   return inner instanceof z.ZodObject ? inner.shape : undefined;
 }
 
 /** True for a table that takes keys it does not name. */
 export function isOpenTable(schema: unknown): boolean {
-  let inner = schema;
-  while (inner instanceof z.ZodPrefault || inner instanceof z.ZodOptional) inner = inner.unwrap();
+  const inner = withoutDefault(schema);
   return inner instanceof z.ZodObject && inner.def.catchall !== undefined;
 }
 
@@ -22,4 +20,23 @@ export function schemaLeaves(schema: unknown, path: readonly string[] = []): rea
   const shape = tableShape(schema);
   if (shape === undefined) return [path];
   return Object.entries(shape).flatMap(([key, inner]) => schemaLeaves(inner, [...path, key]));
+}
+
+/** The schema of one value the schema names. */
+export function schemaAt(schema: unknown, path: readonly string[]): unknown {
+  return path.reduce((inner, key) => tableShape(inner)?.[key], schema);
+}
+
+/** The schema of a list's elements; undefined when a value is no list. */
+export function listElement(schema: unknown): unknown {
+  const inner = withoutDefault(schema);
+  const forms = inner instanceof z.ZodUnion ? inner.options : [inner];
+  const list = forms.find((form) => form instanceof z.ZodArray);
+  return list instanceof z.ZodArray ? list.element : undefined;
+}
+
+function withoutDefault(schema: unknown): unknown {
+  let inner = schema;
+  while (inner instanceof z.ZodPrefault || inner instanceof z.ZodOptional) inner = inner.unwrap();
+  return inner;
 }

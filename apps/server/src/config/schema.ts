@@ -7,7 +7,7 @@ import {
 } from "@millrace/protocol";
 import { z } from "zod";
 import * as defaults from "./defaults.ts";
-import { byteSize, count, durationMs, flag, optionalText, table, text, texts } from "./fields.ts";
+import { byteSize, count, durationMs, flag, laterKey, optionalText, table, text, texts } from "./fields.ts";
 
 const MIB = 1024 * 1024;
 const U32 = { max: 0xffff_ffff };
@@ -106,6 +106,7 @@ const partition = table({
   evicted_ring_bytes_max: byteSize("16 MiB", { max: 256 * MIB }),
   transfer_served_cache_bytes_max: byteSize("2176 MiB"),
   transfer_artifact_bytes_max: byteSize("1088 MiB"),
+  wal_group_commit_delay_micros: laterKey(),
 });
 
 const sharding = table({
@@ -119,6 +120,8 @@ const sharding = table({
   shutdown_poll_interval: durationMs("50 ms"),
   shutdown_join_timeout: durationMs("30 s"),
   reconcile_periodic_interval: durationMs("1 s"),
+  poll_completion_capacity: laterKey(),
+  partition_io_capacity: laterKey(),
 });
 
 const messageBus = table({
@@ -129,6 +132,9 @@ const messageBus = table({
   close_peer_timeout: durationMs("2 s"),
   close_grace: durationMs("2 s"),
   handshake_grace: durationMs("10 s"),
+  replica_read_buffer_size: laterKey(),
+  client_queue_capacity: laterKey(),
+  connections_max: laterKey(),
 });
 
 const logging = table({
@@ -139,9 +145,11 @@ const logging = table({
   max_total_size: byteSize("4 GB"),
   rotation_check_interval: durationMs("1 h"),
   retention: durationMs("7 days"),
+  sysinfo_print_interval: laterKey(),
 });
 
-const signal = (endpoint: string) => table({ transport: text("grpc"), endpoint: text(endpoint) });
+const signal = (endpoint: string) =>
+  table({ transport: z.enum(["grpc", "http"]).prefault("grpc"), endpoint: text(endpoint) });
 
 /**
  * The whole configuration: every key, its default, its bounds. Keys are named as in the file; durations are
@@ -165,7 +173,11 @@ export const configSchema = z.object({
     cleaner: table({ enabled: flag(true), interval: durationMs("1 m") }),
   }),
   heartbeat: table({ enabled: flag(true), interval: durationMs("30 s") }),
-  consumer_group: table({ rebalancing_timeout: durationMs("30 s", { min: 1 }) }),
+  consumer_group: table({
+    rebalancing_timeout: durationMs("30 s", { min: 1 }),
+    session_timeout: laterKey(),
+    heartbeat_interval: laterKey(),
+  }),
   data_maintenance: table({
     messages: table({ cleaner_enabled: flag(true), interval: durationMs("1 m") }),
   }),
@@ -193,6 +205,7 @@ export const configSchema = z.object({
     prepare_queue_depth: count(32, { min: 1, max: 127 }),
     journal_slots: count(1024, { min: 256 }),
     clients_table_max: count(SESSIONS_DEFAULT, { min: 2, max: SESSIONS_MAX }),
+    partitions_max: laterKey(),
   }),
   partition,
   message_bus: messageBus,

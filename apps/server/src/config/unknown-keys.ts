@@ -1,6 +1,30 @@
-import { isOpenTable, tableShape } from "./schema-leaves.ts";
+import { CodedError, ErrorCode } from "@millrace/errors";
+import { type Environment, listName, variableName } from "./environment.ts";
+import { nearestName } from "./nearest-name.ts";
+import { configSchema } from "./schema.ts";
+import { isOpenTable, schemaLeaves, tableShape } from "./schema-leaves.ts";
 
-/** Dotted names of keys in `given` that the schema does not know, for a warning: most are typing errors. */
+/** Most unknown names told at once. */
+const TOLD_MAX = 5;
+
+/**
+ * Refuses keys of a file and `MILLRACE_` variables that nobody knows, and names what was probably meant: a
+ * setting that is misspelt must not be without effect in silence.
+ *
+ * @returns warnings for `IGGY_` variables of our sections: tools beside the reference have some of their own
+ * @throws CodedError InvalidConfiguration
+ */
+export function refuseUnknownKeys(file: unknown, environment: Environment): readonly string[] {
+  const names = schemaLeaves(configSchema).map((path) => path.join("."));
+  const unknown = unknownKeys(configSchema, file).map((key) => guess(key, names));
+  const variables = unknownVariables(environment);
+  const ours = variables.filter((name) => name.startsWith("MILLRACE_"));
+  const all = [...unknown, ...ours.map((name) => guess(name, variableNames("MILLRACE_")))];
+  if (all.length > 0) throw refusal(all);
+  return variables.map((name) => `The variable ${name} names no setting and is ignored.`);
+}
+
+/** Dotted names of keys in `given` that the schema does not know. */
 export function unknownKeys(
   schema: unknown,
   given: unknown,
@@ -11,4 +35,34 @@ export function unknownKeys(
   return Object.entries(given).flatMap(([key, value]) =>
     Object.hasOwn(shape, key) ? unknownKeys(shape[key], value, [...path, key]) : [[...path, key].join(".")],
   );
+}
+
+/** Variables that begin with one of our tables and name nothing in it; others belong to other programs. */
+function unknownVariables(environment: Environment): readonly string[] {
+  const tables = Object.entries(configSchema.shape).flatMap(([key, schema]) =>
+    tableShape(schema) === undefined || isOpenTable(schema) ? [] : [key.toUpperCase()],
+  );
+  const isOurs = new RegExp(`^(?:MILLRACE|IGGY)_(?:${tables.join("|")})_`);
+  const known = new Set([...variableNames("MILLRACE_"), ...variableNames("IGGY_")]);
+  return Object.keys(environment).filter(
+    (name) => isOurs.test(name) && !known.has(name) && !known.has(listName(name) ?? ""),
+  );
+}
+
+function variableNames(prefix: string): readonly string[] {
+  return schemaLeaves(configSchema).map((path) => `${prefix}${variableName(path)}`);
+}
+
+function guess(key: string, names: readonly string[]): string {
+  const nearest = nearestName(key, names);
+  return nearest === undefined ? key : `${key} (did you mean ${nearest}?)`;
+}
+
+function refusal(unknown: readonly string[]): CodedError {
+  const told = unknown.slice(0, TOLD_MAX).join(", ");
+  const more = unknown.length > TOLD_MAX ? ` and ${unknown.length - TOLD_MAX} more` : "";
+  const [what, them] =
+    unknown.length === 1 ? ["This setting is unknown", "it"] : ["These settings are unknown", "them"];
+  const text = `${what}: ${told}${more}. Correct ${them} or leave ${them} out.`;
+  return new CodedError(ErrorCode.InvalidConfiguration, text);
 }

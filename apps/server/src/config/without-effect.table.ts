@@ -1,3 +1,6 @@
+/** Keys that later releases of the reference have: a file that was written for them is taken. */
+const LATER = "a key of later releases of the reference";
+
 /** Settings that are read and checked and change nothing in this release: a key or a whole table, and why. */
 export const WITHOUT_EFFECT: readonly (readonly [path: string, reason: string])[] = [
   ["quic.address", "QUIC is not built"],
@@ -16,15 +19,6 @@ export const WITHOUT_EFFECT: readonly (readonly [path: string, reason: string])[
   ["websocket.max_write_buffer_size", "a slow reader is held back as on TCP"],
   ["websocket.max_frame_size", "a frame may be as long as a message"],
   ["data_maintenance", "retention is not built yet; nothing is removed on its own"],
-  ["telemetry.service_name", "telemetry is not built yet"],
-  ["telemetry.logs", "telemetry is not built yet"],
-  ["telemetry.traces", "telemetry is not built yet"],
-  ["logging.path", "the log goes to standard error only"],
-  ["logging.file_enabled", "the log goes to standard error only"],
-  ["logging.max_file_size", "the log goes to standard error only"],
-  ["logging.max_total_size", "the log goes to standard error only"],
-  ["logging.rotation_check_interval", "the log goes to standard error only"],
-  ["logging.retention", "the log goes to standard error only"],
   ["encryption.key", "encryption at rest is not built yet"],
   ["memory_pool.enabled", "messages always live in the pool"],
   ["memory_pool.bucket_capacity", "the pool has blocks of one size"],
@@ -47,4 +41,14 @@ export const WITHOUT_EFFECT: readonly (readonly [path: string, reason: string])[
   ["message_bus.close_peer_timeout", "clusters are not built yet"],
   ["message_bus.close_grace", "clusters are not built yet"],
   ["message_bus.handshake_grace", "clusters are not built yet"],
+  ["logging.sysinfo_print_interval", LATER],
+  ["consumer_group.session_timeout", LATER],
+  ["consumer_group.heartbeat_interval", LATER],
+  ["sharding.poll_completion_capacity", LATER],
+  ["sharding.partition_io_capacity", LATER],
+  ["metadata.partitions_max", LATER],
+  ["partition.wal_group_commit_delay_micros", LATER],
+  ["message_bus.replica_read_buffer_size", LATER],
+  ["message_bus.client_queue_capacity", LATER],
+  ["message_bus.connections_max", LATER],
 ];

@@ -2,9 +2,7 @@ import type { Disk, Platform } from "@millrace/platform";
 import type { Config } from "../config/schema.ts";
 import { openLogFiles } from "./log-folder.ts";
 import type { LogSinks } from "./log-sinks.ts";
-
-/** Troubles told on standard error; a full disk loses thousands of lines and needs to be said once. */
-const TOLD_EVERY_MS = 60_000;
+import { createTroubleTeller } from "./trouble-teller.ts";
 
 /**
  * Adds the log files to the log's sinks, with what was said so far; to be called once the data is taken.
@@ -17,17 +15,8 @@ export async function keepLogFiles(
   parts: { readonly dataPath: string; readonly platform: Platform; readonly sinks: LogSinks },
 ): Promise<Disk | undefined> {
   const { clock, metrics } = parts.platform;
-  const dropped = metrics.counter(
-    "log_troubles_total",
-    "Log lines lost, and failures to put log files aside",
-  );
-  let toldMs = Number.NEGATIVE_INFINITY;
-  const onTrouble = (error: Error) => {
-    dropped.add(1);
-    if (clock.monotonicMs() - toldMs < TOLD_EVERY_MS) return;
-    toldMs = clock.monotonicMs();
-    process.stderr.write(`millrace-server: the log files miss lines: ${error.message}\n`);
-  };
+  const counter = metrics.counter("log_file_troubles_total", "Log lines lost and log files not put aside");
+  const onTrouble = createTroubleTeller({ clock, counter, what: "the log files miss lines" });
   const files = await openLogFiles(logging, { dataPath: parts.dataPath, clock, onTrouble });
   if (files !== undefined) parts.sinks.add(files);
   parts.sinks.settle();

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { createBroker } from "@millrace/broker";
 import { BlockPool, createChecksumKernel } from "@millrace/framing";
-import type { Connection, Disk, Listener, Log, Platform } from "@millrace/platform";
-import { createNodePlatform } from "@millrace/platform/node";
+import type { Connection, Disk, Listener, Log, Metrics, Platform, Tracer } from "@millrace/platform";
+import { createNodeClock, createNodePlatform } from "@millrace/platform/node";
 import { createPrometheusMetrics } from "@millrace/platform/prometheus";
 import type { HttpListener } from "@millrace/transports/http/server";
 import { effectiveConfig } from "../config/effective-config.ts";
@@ -12,8 +12,10 @@ import type { Config } from "../config/schema.ts";
 import { keepLogFiles } from "../log/keep-log-files.ts";
 import { logFolderInData } from "../log/log-folder.ts";
 import type { LogSinks } from "../log/log-sinks.ts";
+import { createTroubleTeller } from "../log/trouble-teller.ts";
 import { type RootCredentials, rootCredentials } from "../root-user/root-credentials.ts";
 import { createSnapshotCollector } from "../snapshot/collect-snapshot.ts";
+import { startTelemetry } from "../telemetry/start-telemetry.ts";
 import { brokerConfig } from "./broker-config.ts";
 import { deleteData } from "./fresh-data.ts";
 import { type ListenerName, type OpenListeners, openListeners } from "./open-listeners.ts";
@@ -53,7 +55,8 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
   const { config, log } = options;
   const dataPath = resolve(config.path);
   const metrics = createPrometheusMetrics();
-  const platform = createNodePlatform({ dataPath, log, metrics });
+  const tracer = await followRequests(options, metrics);
+  const platform = createNodePlatform({ dataPath, log, metrics, tracer });
   if (options.fresh) await deleteData(platform.disk, ownFolders(config, dataPath));
   const { host } = parseListenAddress(config.tcp.address, "tcp.address");
   const kernel = createChecksumKernel({ memoryLength: config.memory_pool.size });
@@ -107,6 +110,16 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
     await stop();
     throw error;
   }
+}
+
+/** Sends spans and log lines to a collector when telemetry is on. */
+async function followRequests(options: StartOptions, metrics: Metrics): Promise<Tracer | undefined> {
+  if (!options.config.telemetry.enabled) return undefined;
+  const counter = metrics.counter("telemetry_troubles_total", "Sendings to the collector that failed");
+  const onTrouble = createTroubleTeller({ clock: createNodeClock(), counter, what: "telemetry is lost" });
+  const { tracer, sink } = await startTelemetry(options.config.telemetry, onTrouble);
+  options.sinks.add(sink);
+  return tracer;
 }
 
 /** Folders of ours that the configuration names, below the data path. */

@@ -16,6 +16,7 @@ import { login } from "../sessions/login.ts";
 import { logout } from "../sessions/logout.ts";
 import type { Shard } from "../shard.ts";
 import { carriesNumbers, checkHeader } from "./check-header.ts";
+import { followRequest } from "./follow-request.ts";
 
 /**
  * Decides what becomes of one request: the header first, then whether the client may speak at all, then the
@@ -27,6 +28,7 @@ import { carriesNumbers, checkHeader } from "./check-header.ts";
  */
 export function admitClientRequest(shard: Shard, request: ClientRequest): void {
   shard.metrics.requests.add(1);
+  if (shard.platform.tracer !== undefined) followRequest(shard.platform.tracer, request);
   const refusal = checkHeader(shard, request);
   if (refusal !== 0) refuse(shard, request, refusal);
   else if (request.operation === Operation.Register) login(shard, request);

@@ -1,4 +1,4 @@
-import { assert } from "@millrace/errors";
+import { assert, ErrorCode } from "@millrace/errors";
 import {
   codeAt,
   decodeRequestHeader,
@@ -10,6 +10,7 @@ import {
   requestLowAt,
   writeReplyHeader,
 } from "@millrace/framing";
+import type { Span } from "@millrace/platform";
 import {
   Operation,
   oldestAcceptedVersion,
@@ -18,6 +19,7 @@ import {
   type SendConfirmation,
   writeSendConfirmationReply,
 } from "@millrace/protocol";
+import { outcomeOf } from "../replies/outcome.ts";
 import type { ExpectedReply } from "../replies/reply-queue.ts";
 import type { ReplySlot } from "../replies/reply-slots.ts";
 import type { ClientConnection } from "./client-connection.ts";
@@ -56,6 +58,7 @@ export class ClientRequest implements ExpectedReply {
   readonly #messageLease: Lease;
   #slot: ReplySlot | undefined = undefined;
   #releaseBody: (() => void) | undefined = undefined;
+  #span: Span | undefined = undefined;
 
   /** @param messageLease  header and body of one message; retained here */
   constructor(connection: ClientConnection, messageLease: Lease) {
@@ -96,6 +99,11 @@ export class ClientRequest implements ExpectedReply {
     return this.#messageLease;
   }
 
+  /** Has `span` end with this request's answer; an eviction ends it with Unauthenticated. */
+  follow(span: Span): void {
+    this.#span = span;
+  }
+
   /**
    * Answers with a body. `body` is lent until `release`, which is called once, after the write or when there
    * is none. Nothing in `body` may be a view into the request.
@@ -108,6 +116,7 @@ export class ClientRequest implements ExpectedReply {
     fields.bodyLength = 0;
     for (const part of body) fields.bodyLength += part.length;
     const slot = this.#headed(fields);
+    this.#span?.end(outcomeOf(fields.operation ?? this.operation, { status: fields.status, body }));
     this.#settle(slot, [slot.header, ...body], release);
   }
 
@@ -116,6 +125,7 @@ export class ClientRequest implements ExpectedReply {
     fields.bodyLength = SEND_CONFIRMATION_REPLY_LENGTH;
     const slot = this.#headed(fields);
     writeSendConfirmationReply(slot.view, HEADER_LENGTH, confirmation);
+    this.#span?.end(0);
     this.#settle(slot, [slot.confirmation], undefined);
   }
 
@@ -134,6 +144,7 @@ export class ClientRequest implements ExpectedReply {
       serverProtocolVersionMin: options.versionWindow === true ? oldestAcceptedVersion(PROTOCOL_VERSION) : 0,
     });
     this.isLast = true;
+    this.#span?.end(ErrorCode.Unauthenticated);
     this.#settle(slot, [slot.header], undefined);
   }
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { BlockPool, createChecksumKernel } from "@millrace/framing";
+import type { Tracer } from "@millrace/platform";
 import { createSimPlatform, type SimClock, type SimDisk, type SimPlatform } from "@millrace/platform/sim";
 import type { ClusterMetadata } from "@millrace/protocol";
 import { createMemoryTransport, type MemoryTransport } from "@millrace/transports/memory";
@@ -39,6 +40,7 @@ export interface TestServerOptions {
   readonly poolLength?: number;
   readonly diskLatencyMaxMs?: number;
   readonly collectSnapshot?: CollectSnapshot;
+  readonly tracer?: Tracer;
 }
 
 /** A broker over a simulated platform, with a transport in memory. */
@@ -63,6 +65,7 @@ export class TestServer {
   static async start(options: TestServerOptions = {}): Promise<TestServer> {
     const platform = createSimPlatform({
       seed: options.seed ?? 1,
+      tracer: options.tracer,
       ...(options.disk === undefined ? {} : { disk: options.disk }),
       ...(options.clock === undefined ? {} : { clock: options.clock }),
       ...(options.diskLatencyMaxMs === undefined ? {} : { diskLatencyMaxMs: options.diskLatencyMaxMs }),

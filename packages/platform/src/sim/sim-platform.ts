@@ -1,6 +1,7 @@
 import { type Log, silentLog } from "../log.ts";
 import { type Metrics, silentMetrics } from "../metrics.ts";
 import type { Host, Passwords, Platform } from "../platform.ts";
+import type { Tracer } from "../tracer.ts";
 import { SimClock } from "./sim-clock.ts";
 import type { SimDiskOptions } from "./sim-device.ts";
 import { SimDisk } from "./sim-disk.ts";
@@ -27,6 +28,7 @@ export interface SimPlatformOptions {
   readonly diskLatencyMaxMs?: number;
   readonly log?: Log;
   readonly metrics?: Metrics;
+  readonly tracer?: Tracer | undefined;
 }
 
 /** A whole platform in memory: one seed, one history. Passwords are hashed fast and unsafely. */
@@ -36,7 +38,16 @@ export function createSimPlatform(options: SimPlatformOptions): SimPlatform {
   const seed = random.below(2 ** 32);
   const disk = options.disk ?? new SimDisk({ seed, ...scheduleOf(clock, options), ...options.diskOptions });
   const { log = silentLog, metrics = silentMetrics } = options;
-  return { clock, random, disk, log, metrics, host: simHost, passwords: simPasswords };
+  return {
+    clock,
+    random,
+    disk,
+    log,
+    metrics,
+    host: simHost,
+    passwords: simPasswords,
+    tracer: options.tracer,
+  };
 }
 
 function scheduleOf(clock: SimClock, options: SimPlatformOptions): Pick<SimDiskOptions, "schedule"> {
