@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { ErrorCode, isCodedError } from "@millrace/errors";
 import { parse } from "smol-toml";
 import { effectiveConfig } from "./effective-config.ts";
+import { withEnvironmentFile } from "./environment-file.ts";
 import { loadConfig } from "./load-config.ts";
 
 const MIB = 1024 * 1024;
@@ -73,21 +74,153 @@ test("A configuration file is also found by MILLRACE_CONFIG_PATH; one that canno
   await assert.rejects(loadFile("= nonsense"), refusal(ErrorCode.InvalidConfiguration, /config\.toml/));
 });
 
-test("Unknown keys are warned about and ignored; tables that take any key are not.", async () => {
-  const { warnings } = await loadFile('[tcp]\nadress = "x"\n[cluster]\nname = "mine"\n[nonsense]\na = 1\n');
-  assert.deepEqual(warnings, [
-    "The setting tcp.adress is unknown and ignored.",
-    "The setting nonsense is unknown and ignored.",
+test("Unknown keys refuse the start with what was probably meant; tables that take any key do not.", async () => {
+  const refused = (pattern: RegExp) => refusal(ErrorCode.InvalidConfiguration, pattern);
+  const file = '[tcp]\nadress = "x"\n[cluster]\nname = "mine"\n[nonsense]\na = 1\n';
+  const both =
+    /^These settings are unknown: tcp\.adress \(did you mean tcp\.address\?\), nonsense\. Correct them/;
+  await assert.rejects(loadFile(file), refused(both));
+  const many = ["a", "b", "c", "d", "e", "f", "g"].map((key) => `${key} = 1\n`).join("");
+  await assert.rejects(loadFile(many), refused(/unknown: a, b, c, d, e and 2 more\./));
+  await loadFile(
+    '[cluster]\nname = "mine"\n[metadata]\npartitions_max = 7\n[message_bus]\nconnections_max = 9\n',
+  );
+});
+
+test("A variable of ours that names no setting refuses the start; of the reference's, it is a warning.", async () => {
+  const wrong = { MILLRACE_TCP_ADRESS: "x" };
+  const pattern = /MILLRACE_TCP_ADRESS \(did you mean MILLRACE_TCP_ADDRESS\?\)/;
+  await assert.rejects(loadConfig({ environment: wrong }), refusal(ErrorCode.InvalidConfiguration, pattern));
+  const others = {
+    IGGY_TCP_SERVER: "x",
+    MILLRACE_HOME: "/",
+    MILLRACE_USERNAME: "u",
+    MILLRACE_CLUSTER_NAME: "c",
+  };
+  const { warnings } = await loadConfig({ environment: others });
+  assert.deepEqual(warnings, ["The variable IGGY_TCP_SERVER names no setting and is ignored."]);
+});
+
+test("Lists come from one variable with commas, or element by element, and replace the file's.", async () => {
+  const origins = (environment: Record<string, string>) =>
+    loadFile('[http.cors]\nallowed_origins = ["https://file"]\n', environment).then(
+      ({ config }) => config.http.cors.allowed_origins,
+    );
+  assert.deepEqual(await origins({ IGGY_HTTP_CORS_ALLOWED_ORIGINS: "https://a, https://b" }), [
+    "https://a",
+    "https://b",
   ]);
+  const each = {
+    MILLRACE_HTTP_CORS_ALLOWED_ORIGINS_0: "https://a",
+    IGGY_HTTP_CORS_ALLOWED_ORIGINS_1: "https://b",
+  };
+  assert.deepEqual(await origins(each), ["https://a", "https://b"]);
+  await assert.rejects(
+    origins({ MILLRACE_HTTP_CORS_ALLOWED_ORIGINS_1: "https://b" }),
+    refusal(ErrorCode.InvalidConfiguration, /allowed_origins\[0\] is missing/),
+  );
+  const prefix = "IGGY_HTTP_JWT_TRUSTED_ISSUERS_0_";
+  const issuer = { ISSUER: "a", AUDIENCE: "b", JWKS_URL: "https://a.example/keys", USER_ID: "7" };
+  const environment = Object.fromEntries(Object.entries(issuer).map(([key, value]) => [prefix + key, value]));
+  assert.deepEqual((await loadConfig({ environment })).config.http.jwt.trusted_issuers, [
+    { issuer: "a", audience: "b", jwks_url: "https://a.example/keys", user_id: 7 },
+  ]);
+});
+
+test("The reference's place below the working directory is read if a file is there, unless one is named.", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "millrace-config-"));
+  try {
+    const nothing = await loadConfig({ environment: {}, workingDirectory: folder });
+    assert.equal(nothing.configPath, undefined);
+    const usual = join(folder, "core", "server", "config.toml");
+    await mkdir(join(folder, "core", "server"), { recursive: true });
+    await writeFile(usual, "[tcp]\nconnections_max = 7\n");
+    const found = await loadConfig({ environment: {}, workingDirectory: folder });
+    assert.deepEqual([found.config.tcp.connections_max, found.configPath], [7, usual]);
+    const named = join(folder, "mine.toml");
+    await writeFile(named, "");
+    const environment = { IGGY_CONFIG_PATH: named };
+    assert.equal(
+      (await loadConfig({ environment, workingDirectory: folder })).config.tcp.connections_max,
+      16_384,
+    );
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test("A .env file adds variables that are not set, ours only; one that is named has to be there.", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "millrace-config-"));
+  try {
+    assert.deepEqual(await withEnvironmentFile({ A: "1" }, folder), {
+      environment: { A: "1" },
+      path: undefined,
+    });
+    const path = join(folder, ".env");
+    await writeFile(
+      path,
+      'IGGY_TCP_ADDRESS="127.0.0.1:1" # here\nMILLRACE_PATH=/x\nRUST_LOG=debug\nPATH=/evil\n',
+    );
+    const { environment, path: read } = await withEnvironmentFile({ MILLRACE_PATH: "/set" }, folder);
+    const expected = { IGGY_TCP_ADDRESS: "127.0.0.1:1", MILLRACE_PATH: "/set", RUST_LOG: "debug" };
+    assert.deepEqual([{ ...environment }, read], [expected, path]);
+    const named = { IGGY_ENV_PATH: join(folder, "other") };
+    await assert.rejects(
+      withEnvironmentFile(named, folder),
+      refusal(ErrorCode.InvalidConfiguration, /other with environment variables cannot be read/),
+    );
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test("RUST_LOG is stronger than the file and IGGY_LOGGING_LEVEL, and weaker than our own variable.", async () => {
+  const level = async (environment: Record<string, string>) => {
+    const { config, warnings } = await loadFile('[logging]\nlevel = "error"\n', environment);
+    return [config.logging.level, ...warnings.map((warning) => warning.slice(0, 8))];
+  };
+  assert.deepEqual(await level({}), ["error"]);
+  assert.deepEqual(await level({ RUST_LOG: "" }), ["error"]);
+  assert.deepEqual(await level({ RUST_LOG: "DEBUG", IGGY_LOGGING_LEVEL: "info" }), ["debug"]);
+  assert.deepEqual(await level({ RUST_LOG: "warn,iggy=trace" }), ["warn"]);
+  assert.deepEqual(await level({ RUST_LOG: "off" }), ["silent"]);
+  assert.deepEqual(await level({ RUST_LOG: "iggy=trace" }), ["error", "RUST_LOG"]);
+  assert.deepEqual(await level({ RUST_LOG: "trace", MILLRACE_LOGGING_LEVEL: "info" }), ["info"]);
+});
+
+test("Limits of several values are kept, also for settings without effect.", async () => {
+  for (const [file, pattern] of [
+    ['[quic]\nstream_receive_window = "65 MiB"\n', /quic\.stream_receive_window is above receive_window/],
+    ["[metadata]\nprepare_queue_depth = 100\njournal_slots = 399\n", /metadata\.journal_slots is below/],
+    ['[partition]\nwal_bytes_max = "128 MiB"\n', /partition\.wal_bytes_max/],
+    ['[partition]\nwal_bytes_max = "268435457 B"\n', /partition\.wal_bytes_max/],
+    ['[partition]\ntransfer_artifact_bytes_max = "1 GiB"\n', /partition\.transfer_artifact_bytes_max/],
+    ["[memory_pool]\nbucket_capacity = 8191\n", /memory_pool\.bucket_capacity is no power of two/],
+    ['[logging]\npath = " "\n', /logging\.path is blank/],
+    [
+      '[telemetry]\nenabled = true\ntraces = { endpoint = "localhost:4317" }\n',
+      /telemetry\.traces\.endpoint/,
+    ],
+    [
+      '[telemetry]\nenabled = true\nlogs = { endpoint = "http://me:pw@here" }\n',
+      /logs\.endpoint holds credentials/,
+    ],
+    ['[telemetry]\nlogs = { transport = "tcp" }\n', /telemetry\.logs\.transport/],
+  ] as const) {
+    await assert.rejects(loadFile(file), refusal(ErrorCode.InvalidConfiguration, pattern), file);
+  }
 });
 
 test("Settings that change nothing are named in one warning, from the file and the environment.", async () => {
   const file =
     '[sharding]\npin_cores = true\nshutdown_drain_timeout = "5 s"\n[quic.certificate]\nself_signed = true\n';
-  const { warnings } = await loadFile(file, { IGGY_LOGGING_PATH: "logs", MILLRACE_LOGGING_LEVEL: "warn" });
+  const { warnings } = await loadFile(file, {
+    IGGY_MESSAGE_BUS_MAX_BATCH: "9",
+    MILLRACE_LOGGING_LEVEL: "warn",
+  });
   assert.deepEqual(warnings, [
     "Settings without effect in this release: sharding.pin_cores (Node cannot pin threads to cores), " +
-      "quic.certificate.self_signed (QUIC is not built), logging.path (the log goes to standard error only).",
+      "quic.certificate.self_signed (QUIC is not built), message_bus.max_batch (clusters are not built yet).",
   ]);
 });
 
@@ -108,7 +241,7 @@ test("Removed keys refuse to start and name what replaces them.", async () => {
 });
 
 test("A feature that is not built refuses to start when it is switched on.", async () => {
-  for (const name of ["QUIC", "HTTP_TLS", "TELEMETRY", "ENCRYPTION", "CLUSTER"]) {
+  for (const name of ["QUIC", "HTTP_TLS", "ENCRYPTION", "CLUSTER"]) {
     const environment = { [`MILLRACE_${name}_ENABLED`]: "true" };
     const key = new RegExp(`${name.toLowerCase().replace("_", ".")}.enabled = true is not available`);
     await assert.rejects(loadConfig({ environment }), refusal(ErrorCode.FeatureUnavailable, key));

@@ -2,7 +2,7 @@ import { CodedError, ErrorCode } from "@millrace/errors";
 import type { Environment } from "./environment.ts";
 
 /** Keys of older releases and what replaces them; a path names a value or a whole table. */
-const REMOVED: readonly { readonly path: readonly string[]; readonly instead: string }[] = [
+export const REMOVED_KEYS: readonly { readonly path: readonly string[]; readonly instead: string }[] = [
   { path: ["system"], instead: "its tables at the top level of the file, such as [partition] and [logging]" },
   { path: ["stream"], instead: "the stream's own settings; there is no default for all streams" },
   { path: ["topic"], instead: "the options of create topic, such as message_expiry and max_topic_size" },
@@ -36,7 +36,7 @@ const REMOVED: readonly { readonly path: readonly string[]; readonly instead: st
  * @throws CodedError InvalidConfiguration that names the key and its replacement
  */
 export function refuseRemovedKeys(file: unknown, environment: Environment): void {
-  for (const { path, instead } of REMOVED) {
+  for (const { path, instead } of REMOVED_KEYS) {
     if (valueAt(file, path) !== undefined) throw removed(path.join("."), instead);
   }
   const stale = Object.keys(environment).find((name) => /^(MILLRACE|IGGY)_SYSTEM_/.test(name));
