@@ -1,11 +1,13 @@
 import type { ChecksumKernel } from "@millrace/framing";
 import type { Clock, Log } from "@millrace/platform";
 import type { PrepareFields } from "@millrace/vsr";
+import type { PartitionMetrics } from "./metrics.ts";
 
 /** What every partition group of a broker shares. */
 export interface GroupContext {
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics: PartitionMetrics;
   readonly kernel: ChecksumKernel;
   readonly checksumOf: (fields: PrepareFields) => bigint;
   /** Operations between prepare and commit, 1..127. */

@@ -56,7 +56,10 @@ export class PartitionGroup {
     this.#queue = new AdmissionQueue({
       clock: context.clock,
       timeoutMs: context.admissionTimeoutMs,
-      onLate: (queued) => this.#fail(queued, ErrorCode.TransientNotAccepted),
+      onLate: (queued) => {
+        context.metrics.deniedTransient.add(1);
+        this.#fail(queued, ErrorCode.TransientNotAccepted);
+      },
     });
   }
 
@@ -70,7 +73,9 @@ export class PartitionGroup {
    */
   get openPartition(): Partition {
     if (this.#partition !== undefined) return this.#partition;
-    throw this.#openFault ?? new CodedError(ErrorCode.TransientNotAccepted);
+    if (this.#openFault !== undefined) throw this.#openFault;
+    this.#context.metrics.deniedTransient.add(1);
+    throw new CodedError(ErrorCode.TransientNotAccepted);
   }
 
   /** Why nothing can be written, or nothing. Reads have their own errors. */

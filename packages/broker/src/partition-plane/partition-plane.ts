@@ -93,6 +93,7 @@ export class PartitionPlane {
   create(identity: PartitionIdentity, topic: Topic): Promise<void> {
     const group = new PartitionGroup(identity, this.#options.context);
     this.#groups.set(packOf(identity), group);
+    this.#options.context.metrics.materialised.add(1);
     return this.#open(group, topic);
   }
 
@@ -103,6 +104,7 @@ export class PartitionPlane {
     const group = this.#findLive(identity);
     if (group === undefined) return;
     this.#groups.delete(packOf(identity));
+    this.#options.context.metrics.removed.add(1);
     await group.close();
     this.#inBackground(this.#removeFiles(group));
   }

@@ -7,6 +7,7 @@ import { METADATA_PATH } from "../metadata-plane/metadata-path.ts";
 import { MetadataPlane } from "../metadata-plane/metadata-plane.ts";
 import { recoverState } from "../metadata-plane/recover-state.ts";
 import { declareBrokerMetrics } from "../metrics.ts";
+import { declarePartitionMetrics } from "../partition-plane/metrics.ts";
 import { PartitionPlane } from "../partition-plane/partition-plane.ts";
 import { BalancedCounters } from "../routing/balanced-counters.ts";
 import { ConnectionRegistry } from "../sessions/connection-registry.ts";
@@ -63,6 +64,7 @@ async function recoverShard(options: BrokerOptions, closers: (() => Promise<void
     context: {
       clock: platform.clock,
       log: platform.log,
+      metrics: declarePartitionMetrics(platform.metrics),
       kernel,
       checksumOf,
       prepareQueueDepth: config.partitionQueueDepth,

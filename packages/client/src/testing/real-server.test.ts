@@ -13,6 +13,8 @@ const SERVER = createRequire(import.meta.url).resolve("millrace-server/dist/bin/
 /** A server does not need longer to start, even on a busy machine. */
 const START_TIMEOUT_MS = 30_000;
 
+const BANNER = /^\s*tcp\s+(\S+:\d+)\s+ws\s+(\S+:\d+)\s+(?:grpc\s+(\S+:\d+)\s+)?(?:http\s+(\S+:\d+)\s+)?data/m;
+
 /** A server process of its own folder on a loopback port; it can be killed and started again. */
 export class RealServer {
   readonly #folder = mkdtempSync(join(tmpdir(), "millrace-client-"));
@@ -24,6 +26,8 @@ export class RealServer {
   webSocketAddress = "127.0.0.1:0";
   /** `host:port` of the gRPC listener of the last start; empty when it is off. */
   grpcAddress = "";
+  /** `host:port` of the HTTP API of the last start; empty when it is off. */
+  httpAddress = "";
 
   /** @param environment  configuration by variable, for example `MILLRACE_HEARTBEAT_INTERVAL` */
   constructor(environment: Readonly<Record<string, string>> = {}) {
@@ -43,7 +47,7 @@ export class RealServer {
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#child = child;
-    [this.address, this.webSocketAddress, this.grpcAddress] = await addressesOf(child);
+    [this.address, this.webSocketAddress, this.grpcAddress, this.httpAddress] = await addressesOf(child);
   }
 
   /** Ends the process as a crash would. */
@@ -59,18 +63,19 @@ export class RealServer {
   }
 }
 
-function addressesOf(child: ChildProcess): Promise<[tcp: string, webSocket: string, grpc: string]> {
+function addressesOf(
+  child: ChildProcess,
+): Promise<[tcp: string, webSocket: string, grpc: string, http: string]> {
   return new Promise((resolve, reject) => {
     let text = "";
     const giveUp = () => reject(new Error(`the server said nothing of an address:\n${text}`));
     const timer = setTimeout(giveUp, START_TIMEOUT_MS);
     const onText = (chunk: Buffer) => {
       text += chunk.toString();
-      const [, tcp, webSocket, grpc = ""] =
-        /^\s*tcp\s+(\S+:\d+)\s+ws\s+(\S+:\d+)\s+(?:grpc\s+(\S+:\d+)\s+)?data/m.exec(text) ?? [];
+      const [, tcp, webSocket, grpc = "", http = ""] = BANNER.exec(text) ?? [];
       if (tcp === undefined || webSocket === undefined) return;
       clearTimeout(timer);
-      resolve([tcp, webSocket, grpc]);
+      resolve([tcp, webSocket, grpc, http]);
     };
     child.stdout?.on("data", onText);
     child.stderr?.on("data", onText);

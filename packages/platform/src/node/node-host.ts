@@ -4,19 +4,25 @@ import type { Host, HostFacts, HostLoad } from "../platform.ts";
 import { controlGroupLimits } from "./control-group.ts";
 import { listProcesses } from "./process-list.ts";
 
+/** Shortest time over which processor load says something: the system's own clocks tick every 10 ms. */
+const LOAD_WINDOW_MS = 250;
+
 /**
  * The machine, or the container, this process runs in. Processor load is measured from one `load()` to the
- * next.
+ * next, over a quarter of a second or more: calls that follow each other closer show the same.
  */
 export function createNodeHost(): Host {
   let before = sampleTimes();
+  let processor: ReturnType<typeof processorLoad> | undefined;
   return {
     facts: hostFacts(),
     load() {
       const now = sampleTimes();
-      const load = { ...processorLoad(before, now), ...memoryLoad() };
-      before = now;
-      return load;
+      if (processor === undefined || now.monotonicMs - before.monotonicMs >= LOAD_WINDOW_MS) {
+        processor = processorLoad(before, now);
+        before = now;
+      }
+      return { ...processor, ...memoryLoad() };
     },
     processes: () => listProcesses(),
   };

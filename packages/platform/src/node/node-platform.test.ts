@@ -121,6 +121,12 @@ test("a host tells plausible facts and load", () => {
   assert.ok(load.cpuUsage > 10 && load.totalCpuUsage >= 0 && load.totalCpuUsage <= 100);
   assert.ok(load.memoryUsage > 1_000_000 && load.totalMemory > load.memoryUsage);
   assert.ok(load.availableMemory >= 0 && load.availableMemory <= load.totalMemory);
+  const soon = host.load();
+  assert.deepEqual(
+    [soon.cpuUsage, soon.totalCpuUsage],
+    [load.cpuUsage, load.totalCpuUsage],
+    "no figure is measured over a moment",
+  );
 });
 
 test("the limits of a control group are read in both versions, the tightest counts", () => {

@@ -27,3 +27,11 @@ test("Two parts have registries of their own, and one name cannot be declared tw
   assert.match(await other.text(), /^a_total 0$/m);
   assert.throws(() => one.counter("a_total", "A"), /a_total/);
 });
+
+test("A counter with labels shows them, from 0 on.", async () => {
+  const metrics = createPrometheusMetrics();
+  const counter = metrics.counter("removed_total", "Removed", { shard: "0" });
+  assert.match(await metrics.text(), /^removed_total\{shard="0"\} 0$/m);
+  counter.add(2);
+  assert.match(await metrics.text(), /^removed_total\{shard="0"\} 2$/m);
+});

@@ -13,7 +13,7 @@ export interface PrometheusMetrics extends Metrics {
  * Metrics in a registry of their own. Gauges are read when the text is made.
  *
  * Names are those of the exposition, `_total` of a counter included; the same name twice is a mistake and
- * throws.
+ * throws. A counter shows from its declaration on, with 0.
  */
 export function createPrometheusMetrics(): PrometheusMetrics {
   const registry = new Registry();
@@ -21,9 +21,11 @@ export function createPrometheusMetrics(): PrometheusMetrics {
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
-    counter(name, help) {
-      const counter = new Counter({ name, help, registers });
-      return { add: (amount) => counter.inc(amount) };
+    counter(name, help, labels) {
+      const counter = new Counter({ name, help, registers, labelNames: Object.keys(labels ?? {}) });
+      const counted = labels === undefined ? counter : counter.labels(labels);
+      counted.inc(0);
+      return { add: (amount) => counted.inc(amount) };
     },
     gauge(name, help, read) {
       new Gauge({
