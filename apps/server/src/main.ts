@@ -7,6 +7,7 @@ import { consoleSink } from "./log/console-sink.ts";
 import { LogSinks } from "./log/log-sinks.ts";
 import { createPinoLog } from "./log/pino-log.ts";
 import { banner } from "./start/banner.ts";
+import { serviceManager } from "./start/service-manager.ts";
 import { exitOnBrokenInvariants, stopOnSignals } from "./start/shutdown.ts";
 import { startServer } from "./start/start-server.ts";
 import { VERSION } from "./version.ts";
@@ -51,8 +52,10 @@ async function serve(flags: Flags): Promise<void> {
     await sinks.close();
     throw error;
   });
-  stopOnSignals(server, { log, sinks, joinMs: config.sharding.shutdown_join_timeout });
+  const manager = serviceManager(process.env, log);
+  stopOnSignals(server, { log, sinks, manager, joinMs: config.sharding.shutdown_join_timeout });
   process.stdout.write(banner({ version: VERSION, ...server }));
+  manager.ready();
 }
 
 function detailsText(details: Readonly<Record<string, unknown>>): string {

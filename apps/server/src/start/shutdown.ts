@@ -1,5 +1,6 @@
 import type { Log } from "@millrace/platform";
 import type { LogSinks } from "../log/log-sinks.ts";
+import type { ServiceManager } from "./service-manager.ts";
 import type { RunningServer } from "./start-server.ts";
 
 /** Exit codes by signal when a second one cuts an orderly stop short: 128 and the signal's number. */
@@ -14,14 +15,20 @@ const EXIT_BROKEN = 1;
  */
 export function stopOnSignals(
   server: RunningServer,
-  options: { readonly log: Log; readonly sinks: LogSinks; readonly joinMs: number },
+  options: {
+    readonly log: Log;
+    readonly sinks: LogSinks;
+    readonly manager: ServiceManager;
+    readonly joinMs: number;
+  },
 ): void {
-  const { log, sinks, joinMs } = options;
+  const { log, sinks, manager, joinMs } = options;
   let isStopping = false;
   const onSignal = (signal: keyof typeof SIGNAL_EXIT_CODES) => {
     if (isStopping) process.exit(SIGNAL_EXIT_CODES[signal]);
     isStopping = true;
     log.info("Stopping.", { signal });
+    manager.stopping();
     setTimeout(() => {
       log.error("Stopping took too long.", { joinMs });
       sinks.flushNow();

@@ -6,6 +6,7 @@ import { diskError } from "../disk-error.ts";
 import { diskPathNames } from "../disk-path.ts";
 import { readWholeFile, writeWholeFile } from "../whole-file.ts";
 import { type FileCalls, fromSystemError, hasErrno } from "./file-calls.ts";
+import { makeDirectory } from "./make-directory.ts";
 import { NodeFile } from "./node-file.ts";
 import { takeProcessLock } from "./process-lock.ts";
 
@@ -58,8 +59,7 @@ export class NodeDisk implements Disk {
   }
 
   async makeDirectory(path: string): Promise<void> {
-    const options = { recursive: true, mode: DIRECTORY_MODE } as const;
-    await run("make directory", path, fs.promises.mkdir(this.#absolute(path), options));
+    await run("make directory", path, makeDirectory(this.#absolute(path), DIRECTORY_MODE));
   }
 
   async syncDirectory(path: string): Promise<void> {

@@ -51,6 +51,18 @@ describe("the data directory", () => {
     }
   });
 
+  it("is refused when it holds the data of another node", async () => {
+    const disk = new SimDisk();
+    await writeDataFormat(disk, 3);
+    await assert.rejects(
+      checkDataFormat(disk, 0),
+      (error) =>
+        isCodedError(error, ErrorCode.ForeignDataDirectory) &&
+        error.message.includes("holds the data of node 3, and this is node 0"),
+    );
+    assert.deepEqual(await checkDataFormat(disk, 3), { version: 1, nodeId: 3 });
+  });
+
   it("is unusable when it cannot be written", async () => {
     const disk = new SimDisk({ faults: () => ({ kind: "error", errno: "EROFS" }) });
     const isUnusable = (error: unknown) => isCodedError(error, ErrorCode.DataDirectoryUnusable);
