@@ -10,6 +10,9 @@ const FILE_MODE = 0o600;
 /** Lines that wait for a slow disk; beyond it lines are dropped and counted. */
 const WAITING_LENGTH_MAX = 4 * 1024 * 1024;
 
+/** A disk that works takes what waits within milliseconds. */
+const CLOSE_MAX_MS = 1000;
+
 /** How log files are kept. Zero stands for no limit. */
 export interface LogFileLimits {
   /** Bytes after which a file is put aside and a new one begun. */
@@ -97,14 +100,20 @@ export class RotatingFiles implements LogSink {
     }
   }
 
-  /** Writes what waits and closes the file. */
+  /** Writes what waits and closes the file; a disk that takes nothing is given up after a second. */
   async close(): Promise<void> {
     this.#timer?.cancel();
     await this.#tidying;
-    this.flushNow();
-    const isClosed = once(this.#file, "close");
+    const giveUp = new AbortController();
+    // It keeps the process alive on purpose, until one or the other has happened.
+    const cutOff = setTimeout(() => giveUp.abort(), CLOSE_MAX_MS);
+    const isClosed = once(this.#file, "close", { signal: giveUp.signal });
     this.#file.end();
-    await isClosed.catch(this.#parts.onTrouble);
+    await isClosed.catch((error: Error) => {
+      this.#parts.onTrouble(error);
+      this.#file.destroy();
+    });
+    clearTimeout(cutOff);
   }
 
   /** What waits still reaches the file under its new name: it stays open until then. */

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { RawClient } from "../testing/raw-client.ts";
 import { ServerProcess } from "../testing/server-process.ts";
 
@@ -14,6 +16,8 @@ const ENVIRONMENT = {
   MILLRACE_ROOT_USERNAME: "admin",
   MILLRACE_ROOT_PASSWORD: "a-long-secret",
 };
+
+const ENTRY = fileURLToPath(new URL("../../dist/bin/millrace-server.js", import.meta.url));
 
 let folder = "";
 before(async () => {
@@ -84,6 +88,37 @@ test("A path where no folder can be made or written is refused with it.", async 
   for (const path of process.platform === "linux" ? paths : paths.slice(0, 1)) {
     assert.ok((await refusal(path)).includes(path), path);
   }
+});
+
+/** Starts where no file may grow, as on a full disk; what it prints goes through pipes, which may. */
+function refusalWithoutRoom(path: string): Promise<string> {
+  const line = `ulimit -f 0; exec '${process.execPath}' '${ENTRY}' --data '${path}'`;
+  return new Promise((resolve, reject) => {
+    execFile(
+      "sh",
+      ["-c", line],
+      { env: { ...ENVIRONMENT, PATH: process.env["PATH"] } },
+      (error, _, stderr) => {
+        if (error?.code === 1) resolve(stderr);
+        else reject(error ?? new Error("the start was not refused"));
+      },
+    );
+  });
+}
+
+test("A full disk refuses the start with the reason and the path, and data that is there stays as it is.", async () => {
+  const empty = join(folder, "full-and-empty");
+  const told = await refusalWithoutRoom(empty);
+  assert.match(told, /no room/);
+  assert.ok(told.includes(empty), told);
+  const path = await dataWith("full", { product: "millrace", version: 1, nodeId: 0 });
+  const untouched = await contentsOf(join(path, "metadata"));
+  assert.match(await refusalWithoutRoom(path), new RegExp(`no room.*${path}`, "s"));
+  assert.deepEqual(await contentsOf(join(path, "metadata")), untouched);
+  const server = new ServerProcess(["--data", path], ENVIRONMENT);
+  await server.port();
+  server.signal("SIGTERM");
+  assert.equal(await server.exit(), 0);
 });
 
 test("A log folder that cannot be made refuses the start with its name.", async () => {

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { createBroker } from "@millrace/broker";
+import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import { BlockPool, createChecksumKernel } from "@millrace/framing";
 import type { Connection, Disk, Listener, Log, Metrics, Platform, Tracer } from "@millrace/platform";
 import { createNodeClock, createNodePlatform } from "@millrace/platform/node";
@@ -52,8 +53,19 @@ export interface RunningServer {
  * @throws CodedError with a sentence that says what is wrong and where; nothing keeps running then
  */
 export async function startServer(options: StartOptions): Promise<RunningServer> {
+  const dataPath = resolve(options.config.path);
+  try {
+    return await startAt(dataPath, options);
+  } catch (error) {
+    if (!isCodedError(error, ErrorCode.DiskFull)) throw error;
+    // Paths of the disk are relative to the data; whoever frees space needs to know where.
+    const text = `${error.message} The data is in ${dataPath}.`;
+    throw new CodedError(ErrorCode.DiskFull, text, { details: { path: dataPath }, cause: error });
+  }
+}
+
+async function startAt(dataPath: string, options: StartOptions): Promise<RunningServer> {
   const { config, log } = options;
-  const dataPath = resolve(config.path);
   const metrics = createPrometheusMetrics();
   const tracer = await followRequests(options, metrics);
   const platform = createNodePlatform({ dataPath, log, metrics, tracer });
