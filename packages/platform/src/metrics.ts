@@ -8,7 +8,7 @@ export type Gauge = () => number;
 
 /** Where a package declares what it measures, once, in its own `metrics.ts`. */
 export interface Metrics {
-  /** @param labels  what tells this count from others of its name; all of one name have the same label names */
+  /** @param labels  what tells this count from others of its name */
   counter(name: string, help: string, labels?: Readonly<Record<string, string>>): Counter;
   gauge(name: string, help: string, read: Gauge): void;
 }

@@ -12,7 +12,7 @@ import { defaultText, disposition, settingsTables } from "./settings-page.ts";
 const SOURCES = new URL("../", import.meta.url);
 const PAGE = new URL("../../../../docs/configuration.md", import.meta.url);
 
-/** Defaults that differ from the reference's, each for a reason that docs/adr/0014 or 0025 gives. */
+/** Defaults that differ from the reference's, each for a reason that an ADR or the README gives. */
 const OTHER_DEFAULTS: readonly string[] = [
   "quic.enabled",
   "websocket.read_buffer_size",
@@ -22,6 +22,7 @@ const OTHER_DEFAULTS: readonly string[] = [
   "websocket.max_frame_size",
   "memory_pool.size",
   "sharding.cpu_allocation",
+  "partition.prepare_queue_depth",
 ];
 
 test("The table of section 15 has a row for each setting the server knows, in its order, and no other.", () => {

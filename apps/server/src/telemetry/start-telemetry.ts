@@ -19,8 +19,8 @@ const CLOSE_MAX_MS = 2000;
 /**
  * Sends a span per request and every log line to a collector.
  *
- * Both wait in bounded queues of the SDK and are dropped when those are full: a collector that is slow or gone
- * costs facts about the server, not the server.
+ * Both wait in bounded queues of the SDK and are dropped when those are full: a collector that is slow or
+ * gone costs facts about the server, not the server.
  *
  * @param onTrouble  called for whatever could not be sent
  * @throws CodedError FeatureUnavailable when the packages are not installed; names the command that does it

@@ -1,6 +1,6 @@
 import { decodeResultSection, hasResultSection } from "@millrace/protocol";
 
-/** What a reply of an operation byte says of its request: 0 for success, else the code in its header or its result section. */
+/** What a reply under an operation byte says: 0 for success, else the code in header or result section. */
 export function outcomeOf(
   operation: number,
   reply: { readonly status: number | undefined; readonly body: readonly Uint8Array[] },
