@@ -10,7 +10,7 @@ export interface ServiceManager {
   stopping(): void;
 }
 
-/** Node has no datagram sockets for local paths, which systemd listens on; this command comes with systemd. */
+/** Node has no datagram sockets for local paths, where systemd listens; this command comes with systemd. */
 const COMMAND = "systemd-notify";
 /** The watchdog hears from us twice per interval, as systemd advises. */
 const BEATS_PER_INTERVAL = 2;
