@@ -11,7 +11,7 @@ import { type RoundReport, TortureRun } from "./torture-run.ts";
 import { trace } from "./trace/trace.ts";
 
 const USAGE = `Usage: npm run torture -- [options]
-       npm run torture -- soak [--minutes N] [--seed N]    members of a consumer group come and go
+       npm run torture -- soak [--minutes N] [--events N] [--seed N]   members of a group come and go
        npm run torture -- trace    no reply leaves before its writes returned (needs strace)
 
 Kills a built server under load, starts it again and compares everything with what was acknowledged.

@@ -4,6 +4,9 @@ import { fileURLToPath } from "node:url";
 
 const PROGRAM = fileURLToPath(new URL("member-program.ts", import.meta.url));
 
+/** What a member is told: to finish what it has, leave and end, or to lose its connections as they are. */
+export type MemberOrder = "leave" | "destroy-sockets";
+
 /** A group member in a process of its own. */
 export class MemberProcess {
   readonly #child: ChildProcess;
@@ -23,7 +26,12 @@ export class MemberProcess {
 
   /** Lets it finish what it has, leave and end. */
   leave(): void {
-    if (this.#child.connected) this.#child.send("leave");
+    this.#tell("leave");
+  }
+
+  /** Its sockets are destroyed under it; it comes back by itself. */
+  destroySockets(): void {
+    this.#tell("destroy-sockets");
   }
 
   crash(): void {
@@ -38,5 +46,9 @@ export class MemberProcess {
   thaw(): void {
     this.isFrozen = false;
     this.#child.kill("SIGCONT");
+  }
+
+  #tell(order: MemberOrder): void {
+    if (this.#child.connected) this.#child.send(order);
   }
 }

@@ -8,31 +8,41 @@ import { GRACE_MS, HAND_OVER_LIMIT_MS, SOAK_PARTITIONS, SOAK_PLACE } from "./soa
 
 const MEMBERS_MIN = 2;
 const MEMBERS_MAX = 6;
-const EVENT_INTERVAL_MS = 6000;
 /** A freeze may be shorter or longer than what the server forgives. */
 const FREEZE_MAX_MS = 9000;
 /** Two members in a row that freeze with the same partition would wait twice: the second one comes later. */
 const AFTER_FREEZE_MS = HAND_OVER_LIMIT_MS + 2500;
+/** What happens to members when none has to join; crashes and freezes are what a group is tried by. */
+const TROUBLES: readonly Happening[] = ["leave", "crash", "crash", "freeze", "freeze", "destroyed socket"];
 const SEND_INTERVAL_MS = 25;
 const BATCH_COUNT = 5;
 const WAIT_MAX_MS = HAND_OVER_LIMIT_MS + GRACE_MS;
 
-type Happening = "join" | "leave" | "crash" | "freeze";
+/** What may happen to a group. */
+export type Happening = "join" | "leave" | "crash" | "freeze" | "destroyed socket";
+
+/** How long a soak lasts and how much happens in it. */
+export interface SoakLength {
+  readonly minutes: number;
+  /** Joins, leaves, crashes, freezes and destroyed sockets together. */
+  readonly events: number;
+}
 
 /** How a soak went. */
 export interface SoakReport extends HandledReport {
   readonly happenings: Readonly<Record<Happening, number>>;
 }
 
-/** A steady producer, and members of one group that join, leave, crash and freeze at random. */
+/** A steady producer, and members of one group that join, leave, crash, freeze and lose sockets at random. */
 export class SoakRun {
   readonly #address: string;
   readonly #random: SeededRandom;
   readonly #messages = new HandledMessages(SOAK_PARTITIONS);
   readonly #members: MemberProcess[] = [];
   readonly #thaws = new Set<Promise<void>>();
-  readonly #happenings: Record<Happening, number> = { join: 0, leave: 0, crash: 0, freeze: 0 };
+  readonly #happenings = { join: 0, leave: 0, crash: 0, freeze: 0, "destroyed socket": 0 };
   #isSending = true;
+  #nextFreezeMs = 0;
 
   constructor(address: string, random: SeededRandom) {
     this.#address = address;
@@ -40,7 +50,7 @@ export class SoakRun {
   }
 
   /** Runs for a while, then waits until everything is read. Throws Violation unread, consumer-offset. */
-  async run(minutes: number): Promise<SoakReport> {
+  async run({ minutes, events }: SoakLength): Promise<SoakReport> {
     const client = await MillraceClient.connect(`iggy://iggy:iggy@${this.#address}`);
     await client.createStream(SOAK_PLACE.stream);
     await client.createTopic(SOAK_PLACE.stream, {
@@ -50,8 +60,14 @@ export class SoakRun {
     for (let count = 0; count < MEMBERS_MIN; count += 1) this.#join();
     const sending = this.#send(client);
     sending.catch(() => {});
-    const endMs = performance.now() + minutes * 60_000;
-    while (performance.now() < endMs) await this.#happen();
+    const beginMs = performance.now();
+    const intervalMs = (minutes * 60_000) / events;
+    for (let event = 0; event < events; event += 1) {
+      const dueMs = beginMs + intervalMs * (event + this.#random.fraction());
+      await sleep(Math.max(0, dueMs - performance.now()));
+      this.#happen();
+    }
+    await sleep(Math.max(0, beginMs + minutes * 60_000 - performance.now()));
     this.#isSending = false;
     await sending;
     await Promise.all(this.#thaws);
@@ -83,23 +99,23 @@ export class SoakRun {
     }
   }
 
-  async #happen(): Promise<void> {
-    await sleep(EVENT_INTERVAL_MS * (0.5 + this.#random.fraction()));
+  #happen(): void {
     const members = this.#members.filter((member) => member.isAlive && !member.isFrozen);
     const happening = this.#choose(members.length);
     const member = members[this.#random.below(members.length)];
-    this.#happenings[happening] += 1;
     if (happening === "join" || member === undefined) this.#join();
-    else if (happening === "leave") this.#leave(member);
+    else if (happening === "leave") member.leave();
     else if (happening === "crash") member.crash();
-    else await this.#freeze(member);
+    else if (happening === "freeze") this.#freeze(member);
+    else member.destroySockets();
+    this.#happenings[happening] += 1;
   }
 
   #choose(count: number): Happening {
     if (count <= MEMBERS_MIN) return "join";
-    const happenings: readonly Happening[] = ["leave", "crash", "freeze", "freeze"];
-    const isJoin = count < MEMBERS_MAX && this.#random.below(3) === 0;
-    return isJoin ? "join" : (happenings[this.#random.below(happenings.length)] as Happening);
+    if (count < MEMBERS_MAX && this.#random.below(3) === 0) return "join";
+    const trouble = this.#random.pick(TROUBLES);
+    return trouble === "freeze" && performance.now() < this.#nextFreezeMs ? "destroyed socket" : trouble;
   }
 
   #join(): void {
@@ -108,18 +124,14 @@ export class SoakRun {
     this.#members.push(new MemberProcess(this.#address, onHandled));
   }
 
-  #leave(member: MemberProcess): void {
-    member.leave();
-  }
-
-  async #freeze(member: MemberProcess): Promise<void> {
+  #freeze(member: MemberProcess): void {
     member.freeze();
+    this.#nextFreezeMs = performance.now() + AFTER_FREEZE_MS;
     const thaw = sleep(this.#random.below(FREEZE_MAX_MS)).then(() => {
       member.thaw();
       this.#thaws.delete(thaw);
     });
     this.#thaws.add(thaw);
-    await sleep(AFTER_FREEZE_MS);
   }
 
   /** Waits until everything is handled and committed, or too long; answers what lag is left. */
