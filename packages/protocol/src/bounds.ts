@@ -63,8 +63,8 @@ export const GROUPS_PER_TOPIC_MAX = 4096;
 export const GROUPS_PER_CLIENT_MAX = 1024;
 
 /**
- * Users of a server (ours, code 20022): as many as sessions at their most. A list of all of them, some 70 bytes
- * each, is far from the longest reply.
+ * Users of a server (ours, code 20022): as many as sessions at their most. A list of all of them, some 70
+ * bytes each, is far from the longest reply.
  */
 export const USERS_MAX = 65_536;
 

@@ -16,9 +16,7 @@ test("C-08: Who names another client leaves, joins and writes as himself, and th
   assert.equal(left.code, ErrorCode.ConsumerGroupMemberNotFound);
   const sync = await stranger.command("SyncConsumerGroup", bodyOf("SyncConsumerGroup"), as);
   assert.equal(sync.payload.length, 0, "no member");
-  const own = decodeSyncConsumerGroupReply(
-    await member.ok("SyncConsumerGroup", bodyOf("SyncConsumerGroup")),
-  );
+  const own = decodeSyncConsumerGroupReply(await member.ok("SyncConsumerGroup", bodyOf("SyncConsumerGroup")));
   assert.deepEqual(own?.partitions, [0, 1]);
   await server.stop();
 });

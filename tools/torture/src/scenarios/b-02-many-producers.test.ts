@@ -15,18 +15,24 @@ const PAGE = 4000;
 /** Offset of the first message of a batch, by producer and number of that message. */
 type Bases = Map<string, number>;
 
-scenario("B-02: sixteen producers and rolling segments: all is there, in each one's order, found by offset and time.", {}, async (scene) => {
-  const place = await scene.createTopic(1, { segmentSize: "1 MiB" });
-  const bases: Bases = new Map();
-  const producers = Array.from({ length: PRODUCERS }, (_, producer) => produce(scene, place, producer, bases));
-  const count = (await Promise.all(producers)).reduce((sum, one) => sum + one, 0);
-  const reader = await scene.connect();
-  const log = await readAll(reader, place, bases);
-  assert.equal(log.length, count, "every acknowledged message is there, and no other");
-  const edges = segmentStarts(scene.folder);
-  assert.ok(edges.length > (LENGTH / MIB) * 0.8, "it went through many segments");
-  for (const edge of edges) await lookAround(reader, place, log, edge);
-});
+scenario(
+  "B-02: sixteen producers and rolling segments: all is there, in each one's order, found by offset and time.",
+  {},
+  async (scene) => {
+    const place = await scene.createTopic(1, { segmentSize: "1 MiB" });
+    const bases: Bases = new Map();
+    const producers = Array.from({ length: PRODUCERS }, (_, producer) =>
+      produce(scene, place, producer, bases),
+    );
+    const count = (await Promise.all(producers)).reduce((sum, one) => sum + one, 0);
+    const reader = await scene.connect();
+    const log = await readAll(reader, place, bases);
+    assert.equal(log.length, count, "every acknowledged message is there, and no other");
+    const edges = segmentStarts(scene.folder);
+    assert.ok(edges.length > (LENGTH / MIB) * 0.8, "it went through many segments");
+    for (const edge of edges) await lookAround(reader, place, log, edge);
+  },
+);
 
 /** What a message carries depends on its producer and number alone. */
 function payloadOf(producer: number, number: number): string {
@@ -41,7 +47,9 @@ async function produce(scene: Scene, place: Place, producer: number, bases: Base
   let number = 0;
   for (let sent = 0; sent < LENGTH / PRODUCERS; ) {
     const count = 1 + random.below(BATCH_COUNT_MAX);
-    const messages = Array.from({ length: count }, (_, index) => ({ payload: payloadOf(producer, number + index) }));
+    const messages = Array.from({ length: count }, (_, index) => ({
+      payload: payloadOf(producer, number + index),
+    }));
     const [where] = await client.sendMessages({ ...place, partitioning: { partition: 0 }, messages });
     bases.set(`${producer} ${number}`, Number(where?.baseOffset));
     number += count;

@@ -7,23 +7,27 @@ const SENDS = scenarioSize({ push: 10_000, whole: 100_000 });
 const UNDER_WAY = 1000;
 const PAGE = 5000;
 
-scenario("B-03: a hundred thousand sends of one byte each are all there, after a stop and a kill too.", {}, async (scene) => {
-  const place = await scene.createTopic(1, { messagesRequiredToSave: 100_000 });
-  const client = await scene.connect();
-  for (let sent = 0; sent < SENDS; sent += UNDER_WAY) {
-    const sends = Array.from({ length: UNDER_WAY }, (_, index) => sendByte(client, place, sent + index));
-    const bases = (await Promise.all(sends)).map((offset) => Number(offset));
-    assert.deepEqual(
-      bases,
-      bases.map((_, index) => sent + index),
-    );
-  }
-  await readAll(client, place);
-  await scene.server.stop();
-  await readAgain(scene, place);
-  await scene.server.kill();
-  await readAgain(scene, place);
-});
+scenario(
+  "B-03: a hundred thousand sends of one byte each are all there, after a stop and a kill too.",
+  {},
+  async (scene) => {
+    const place = await scene.createTopic(1, { messagesRequiredToSave: 100_000 });
+    const client = await scene.connect();
+    for (let sent = 0; sent < SENDS; sent += UNDER_WAY) {
+      const sends = Array.from({ length: UNDER_WAY }, (_, index) => sendByte(client, place, sent + index));
+      const bases = (await Promise.all(sends)).map((offset) => Number(offset));
+      assert.deepEqual(
+        bases,
+        bases.map((_, index) => sent + index),
+      );
+    }
+    await readAll(client, place);
+    await scene.server.stop();
+    await readAgain(scene, place);
+    await scene.server.kill();
+    await readAgain(scene, place);
+  },
+);
 
 async function sendByte(client: MillraceClient, place: Place, index: number): Promise<bigint | undefined> {
   const messages = [{ payload: Uint8Array.of(index % 251) }];

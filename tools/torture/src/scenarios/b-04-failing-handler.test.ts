@@ -2,12 +2,16 @@ import assert from "node:assert/strict";
 import type { OnHandlerError } from "@millrace/client";
 import { type Scene, scenario, until } from "./scene.ts";
 
-scenario("B-04: a handler that fails on the first message of a new group gets it again by a new member.", {}, (scene) =>
-  failOnce(scene, "stop"),
+scenario(
+  "B-04: a handler that fails on the first message of a new group gets it again by a new member.",
+  {},
+  (scene) => failOnce(scene, "stop"),
 );
 
-scenario("B-04: a handler that fails on the first message of a new group gets it again by retrying.", {}, (scene) =>
-  failOnce(scene, { retry: { attempts: 3, delayMs: 1 } }),
+scenario(
+  "B-04: a handler that fails on the first message of a new group gets it again by retrying.",
+  {},
+  (scene) => failOnce(scene, { retry: { attempts: 3, delayMs: 1 } }),
 );
 
 async function failOnce(scene: Scene, onError: OnHandlerError): Promise<void> {

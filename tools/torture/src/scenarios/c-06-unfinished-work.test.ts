@@ -10,37 +10,49 @@ const COUNT = 100;
 const SETTINGS = { MILLRACE_CONSUMER_GROUP_REBALANCING_TIMEOUT: `${HAND_OVER_MS} ms` };
 const GROUP = { group: "g" };
 
-scenario("C-06: who joins gets a share when its owner has committed it, and reads nothing twice.", SETTINGS, async (scene) => {
-  const { place, owner, newcomer } = await polledByOwner(scene);
-  const joinedMs = performance.now();
-  await pause(COMMIT_AFTER_MS);
-  assert.deepEqual(await partitionsOf(newcomer, place), [], "nothing moves under work that is not finished");
-  const offset = BigInt(COUNT - 1);
-  for (const partitionId of [0, 1]) {
-    await owner.storeConsumerOffset({ ...place, consumer: GROUP, partitionId, offset });
-  }
-  await until("the share moves", async () => (await partitionsOf(newcomer, place)).length === 1);
-  assert.ok(performance.now() - joinedMs < HAND_OVER_MS, "it does not wait for the time-out");
-  const [moved = -1] = await partitionsOf(newcomer, place);
-  assert.deepEqual(await partitionsOf(owner, place), [1 - moved]);
-  assert.equal(await nextOffset(newcomer, place, moved), COUNT, "what was committed is not read again");
-  assert.equal(await nextOffset(owner, place, moved), "not owned");
-});
+scenario(
+  "C-06: who joins gets a share when its owner has committed it, and reads nothing twice.",
+  SETTINGS,
+  async (scene) => {
+    const { place, owner, newcomer } = await polledByOwner(scene);
+    const joinedMs = performance.now();
+    await pause(COMMIT_AFTER_MS);
+    assert.deepEqual(
+      await partitionsOf(newcomer, place),
+      [],
+      "nothing moves under work that is not finished",
+    );
+    const offset = BigInt(COUNT - 1);
+    for (const partitionId of [0, 1]) {
+      await owner.storeConsumerOffset({ ...place, consumer: GROUP, partitionId, offset });
+    }
+    await until("the share moves", async () => (await partitionsOf(newcomer, place)).length === 1);
+    assert.ok(performance.now() - joinedMs < HAND_OVER_MS, "it does not wait for the time-out");
+    const [moved = -1] = await partitionsOf(newcomer, place);
+    assert.deepEqual(await partitionsOf(owner, place), [1 - moved]);
+    assert.equal(await nextOffset(newcomer, place, moved), COUNT, "what was committed is not read again");
+    assert.equal(await nextOffset(owner, place, moved), "not owned");
+  },
+);
 
-scenario("C-06: who joins gets a share after the time-out when its owner commits nothing.", SETTINGS, async (scene) => {
-  const { place, owner, newcomer } = await polledByOwner(scene);
-  const joinedMs = performance.now();
-  await pause(HAND_OVER_MS - 500);
-  assert.deepEqual(await partitionsOf(newcomer, place), []);
-  const patienceMs = HAND_OVER_MS + 20_000;
-  const hasShare = async () => (await partitionsOf(newcomer, place)).length === 1;
-  await until("the share moves", hasShare, patienceMs);
-  assert.ok(performance.now() - joinedMs >= HAND_OVER_MS - 100);
-  const [moved = -1] = await partitionsOf(newcomer, place);
-  assert.equal(await nextOffset(newcomer, place, moved), 0, "what was not committed comes again");
-  const late = { ...place, consumer: GROUP, partitionId: moved, offset: 99n };
-  await assert.rejects(owner.storeConsumerOffset(late), "a former owner commits nothing");
-});
+scenario(
+  "C-06: who joins gets a share after the time-out when its owner commits nothing.",
+  SETTINGS,
+  async (scene) => {
+    const { place, owner, newcomer } = await polledByOwner(scene);
+    const joinedMs = performance.now();
+    await pause(HAND_OVER_MS - 500);
+    assert.deepEqual(await partitionsOf(newcomer, place), []);
+    const patienceMs = HAND_OVER_MS + 20_000;
+    const hasShare = async () => (await partitionsOf(newcomer, place)).length === 1;
+    await until("the share moves", hasShare, patienceMs);
+    assert.ok(performance.now() - joinedMs >= HAND_OVER_MS - 100);
+    const [moved = -1] = await partitionsOf(newcomer, place);
+    assert.equal(await nextOffset(newcomer, place, moved), 0, "what was not committed comes again");
+    const late = { ...place, consumer: GROUP, partitionId: moved, offset: 99n };
+    await assert.rejects(owner.storeConsumerOffset(late), "a former owner commits nothing");
+  },
+);
 
 /** Two partitions of which one member has polled everything when another one joins. */
 async function polledByOwner(scene: Scene) {

@@ -4,16 +4,24 @@ import { type Place, type Scene, scenario } from "./scene.ts";
 
 const GROUP = { group: "g" };
 
-scenario("C-07: members beyond the partitions wait without an error, and shares differ by at most one.", {}, async (scene) => {
-  const place = await scene.createTopic(3);
-  const members = await join(scene, place, 5, 3);
-  await members[0]?.sendMessages({ ...place, partitioning: { partition: 0 }, messages: [{ payload: "x" }] });
-  for (const leaver of [1, 4, 0, 3]) {
-    await members[leaver]?.leaveConsumerGroup({ ...place, ...GROUP });
-    delete members[leaver];
-    await checkShares(members, place, 3);
-  }
-});
+scenario(
+  "C-07: members beyond the partitions wait without an error, and shares differ by at most one.",
+  {},
+  async (scene) => {
+    const place = await scene.createTopic(3);
+    const members = await join(scene, place, 5, 3);
+    await members[0]?.sendMessages({
+      ...place,
+      partitioning: { partition: 0 },
+      messages: [{ payload: "x" }],
+    });
+    for (const leaver of [1, 4, 0, 3]) {
+      await members[leaver]?.leaveConsumerGroup({ ...place, ...GROUP });
+      delete members[leaver];
+      await checkShares(members, place, 3);
+    }
+  },
+);
 
 scenario("C-07: six partitions are shared evenly among three members.", {}, async (scene) => {
   const place = await scene.createTopic(6);

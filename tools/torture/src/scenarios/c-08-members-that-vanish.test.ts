@@ -13,42 +13,58 @@ const GRACE_MS = 5000;
 const SETTINGS = { MILLRACE_HEARTBEAT_INTERVAL: `${HEARTBEAT_MS} ms` };
 const hasCode = (code: number) => (error: unknown) => isCodedError(error, code);
 
-scenario("C-08: a frozen member's share is taken over in time, and thawed it comes back by itself.", SETTINGS, async (scene) => {
-  await using group = await TwoMembers.open(scene);
-  const [frozen] = group.members;
-  frozen.freeze();
-  await group.handlesAllWithin(WINDOW_MS + GRACE_MS);
-  await group.hasMembers(1);
-  frozen.thaw();
-  await group.hasMembers(2);
-  await group.handlesAllWithin(GRACE_MS);
-});
+scenario(
+  "C-08: a frozen member's share is taken over in time, and thawed it comes back by itself.",
+  SETTINGS,
+  async (scene) => {
+    await using group = await TwoMembers.open(scene);
+    const [frozen] = group.members;
+    frozen.freeze();
+    await group.handlesAllWithin(WINDOW_MS + GRACE_MS);
+    await group.hasMembers(1);
+    frozen.thaw();
+    await group.hasMembers(2);
+    await group.handlesAllWithin(GRACE_MS);
+  },
+);
 
-scenario("C-08: a crashed member's share is taken over at once, and so is that of one whose sockets break.", SETTINGS, async (scene) => {
-  await using group = await TwoMembers.open(scene);
-  const [crashed, broken] = group.members;
-  broken.destroySockets();
-  await group.handlesAllWithin(GRACE_MS);
-  await group.hasMembers(2);
-  crashed.crash();
-  await group.handlesAllWithin(GRACE_MS);
-  await group.hasMembers(1);
-});
+scenario(
+  "C-08: a crashed member's share is taken over at once, and so is that of one whose sockets break.",
+  SETTINGS,
+  async (scene) => {
+    await using group = await TwoMembers.open(scene);
+    const [crashed, broken] = group.members;
+    broken.destroySockets();
+    await group.handlesAllWithin(GRACE_MS);
+    await group.hasMembers(2);
+    crashed.crash();
+    await group.handlesAllWithin(GRACE_MS);
+    await group.hasMembers(1);
+  },
+);
 
-scenario("C-08: leaving twice, a group of others, or one that is not there is an error of its own kind.", {}, async (scene) => {
-  const place = await scene.createTopic(1);
-  const [one, other] = [await scene.connect(), await scene.connect()];
-  const group = { ...place, group: "g" };
-  await one.createConsumerGroup(place.stream, place.topic, "g");
-  await one.joinConsumerGroup(group);
-  await assert.rejects(other.leaveConsumerGroup(group), hasCode(ErrorCode.ConsumerGroupMemberNotFound));
-  await one.leaveConsumerGroup(group);
-  await assert.rejects(one.leaveConsumerGroup(group), hasCode(ErrorCode.ConsumerGroupMemberNotFound));
-  const missing = { ...group, group: "missing" };
-  await assert.rejects(one.leaveConsumerGroup(missing), hasCode(ErrorCode.ConsumerGroupIdNotFound));
-  await one.joinConsumerGroup(group);
-  assert.deepEqual((await one.syncConsumerGroup(group))?.partitions, [0], "nothing of this harms the group");
-});
+scenario(
+  "C-08: leaving twice, a group of others, or one that is not there is an error of its own kind.",
+  {},
+  async (scene) => {
+    const place = await scene.createTopic(1);
+    const [one, other] = [await scene.connect(), await scene.connect()];
+    const group = { ...place, group: "g" };
+    await one.createConsumerGroup(place.stream, place.topic, "g");
+    await one.joinConsumerGroup(group);
+    await assert.rejects(other.leaveConsumerGroup(group), hasCode(ErrorCode.ConsumerGroupMemberNotFound));
+    await one.leaveConsumerGroup(group);
+    await assert.rejects(one.leaveConsumerGroup(group), hasCode(ErrorCode.ConsumerGroupMemberNotFound));
+    const missing = { ...group, group: "missing" };
+    await assert.rejects(one.leaveConsumerGroup(missing), hasCode(ErrorCode.ConsumerGroupIdNotFound));
+    await one.joinConsumerGroup(group);
+    assert.deepEqual(
+      (await one.syncConsumerGroup(group))?.partitions,
+      [0],
+      "nothing of this harms the group",
+    );
+  },
+);
 
 /** Two members in processes of their own, and what they handled. */
 class TwoMembers {
