@@ -81,7 +81,7 @@ test("E-02: Before login an operation of a client's is answered by a code or end
   for (const operation of BYTES.filter(isClients)) {
     const client = server.connect();
     client.client = 3n;
-    const answer = await client.exchange(client.frame(operation, BODIES[1]));
+    const answer = await client.exchange(client.frame(operation));
     assert.ok(
       isRefusalOf(operation, answer),
       `operation ${operation}: ${answer.code} ${answer.eviction?.reason}`,
