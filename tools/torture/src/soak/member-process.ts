@@ -12,11 +12,16 @@ export class MemberProcess {
   readonly #child: ChildProcess;
   readonly exited: Promise<unknown>;
   isFrozen = false;
+  /** True from its first share on. */
+  hasJoined = false;
 
   /** @param onHandled  called for each message it handles */
   constructor(address: string, onHandled: (partitionId: number, offset: number) => void) {
     this.#child = fork(PROGRAM, [address], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
-    this.#child.on("message", (told) => onHandled(...(told as [number, number])));
+    this.#child.on("message", (told: "joined" | [number, number]) => {
+      if (told === "joined") this.hasJoined = true;
+      else onHandled(...told);
+    });
     this.exited = once(this.#child, "exit");
   }
 

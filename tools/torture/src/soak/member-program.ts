@@ -28,6 +28,8 @@ process.on("message", (order: MemberOrder) => {
 });
 process.on("disconnect", () => process.exit(0));
 
+consumer.on("rebalanced", () => process.send?.("joined"));
+
 /** The parent knows of a message before its offset can be committed. */
 function tell(partitionId: number, offset: number): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { MillraceClient } from "@millrace/client";
 import type { SeededRandom } from "@millrace/testkit";
+import { withinTime } from "../deadline.ts";
 import { Violation } from "../oracle/violation.ts";
 import { HandledMessages, type HandledReport } from "./handled-messages.ts";
 import { MemberProcess } from "./member-process.ts";
@@ -14,6 +15,8 @@ const FREEZE_MAX_MS = 9000;
 const AFTER_FREEZE_MS = HAND_OVER_LIMIT_MS + 2500;
 /** What happens to members when none has to join; crashes and freezes are what a group is tried by. */
 const TROUBLES: readonly Happening[] = ["leave", "crash", "crash", "freeze", "freeze", "destroyed socket"];
+/** Processes start slowly on a busy machine; nothing is sent before. */
+const START_MAX_MS = 60_000;
 const SEND_INTERVAL_MS = 25;
 const BATCH_COUNT = 5;
 const WAIT_MAX_MS = HAND_OVER_LIMIT_MS + GRACE_MS;
@@ -43,6 +46,7 @@ export class SoakRun {
   readonly #happenings = { join: 0, leave: 0, crash: 0, freeze: 0, "destroyed socket": 0 };
   #isSending = true;
   #nextFreezeMs = 0;
+  readonly #troubles: Happening[] = [];
 
   constructor(address: string, random: SeededRandom) {
     this.#address = address;
@@ -58,6 +62,7 @@ export class SoakRun {
       partitionsCount: SOAK_PARTITIONS,
     });
     for (let count = 0; count < MEMBERS_MIN; count += 1) this.#join();
+    await withinTime("the first members' join", START_MAX_MS, this.#allPresent());
     const sending = this.#send(client);
     sending.catch(() => {});
     const beginMs = performance.now();
@@ -100,7 +105,7 @@ export class SoakRun {
   }
 
   #happen(): void {
-    const members = this.#members.filter((member) => member.isAlive && !member.isFrozen);
+    const members = this.#present;
     const happening = this.#choose(members.length);
     const member = members[this.#random.below(members.length)];
     if (happening === "join" || member === undefined) this.#join();
@@ -111,11 +116,31 @@ export class SoakRun {
     this.#happenings[happening] += 1;
   }
 
+  async #allPresent(): Promise<void> {
+    while (this.#present.length < MEMBERS_MIN) await sleep(50);
+  }
+
+  /** Members that take part now: a process that has not joined yet, or stands still, serves nobody. */
+  get #present(): MemberProcess[] {
+    return this.#members.filter(({ isAlive, hasJoined, isFrozen }) => isAlive && hasJoined && !isFrozen);
+  }
+
   #choose(count: number): Happening {
-    if (count <= MEMBERS_MIN) return "join";
-    if (count < MEMBERS_MAX && this.#random.below(3) === 0) return "join";
-    const trouble = this.#random.pick(TROUBLES);
-    return trouble === "freeze" && performance.now() < this.#nextFreezeMs ? "destroyed socket" : trouble;
+    const mayJoin = this.#members.filter(({ isAlive }) => isAlive).length < MEMBERS_MAX;
+    if (count <= MEMBERS_MIN) return mayJoin ? "join" : "destroyed socket";
+    if (mayJoin && this.#random.below(3) === 0) return "join";
+    return this.#drawTrouble();
+  }
+
+  /** Draws from a hand that is dealt again when it is empty, so that a short soak sees every kind too. */
+  #drawTrouble(): Happening {
+    if (this.#troubles.length === 0) this.#troubles.push(...TROUBLES);
+    const mayFreeze = performance.now() >= this.#nextFreezeMs;
+    const drawable = this.#troubles.filter((trouble) => mayFreeze || trouble !== "freeze");
+    if (drawable.length === 0) return "destroyed socket";
+    const trouble = this.#random.pick(drawable);
+    this.#troubles.splice(this.#troubles.indexOf(trouble), 1);
+    return trouble;
   }
 
   #join(): void {
