@@ -25,6 +25,7 @@ scenario(
     await bystander.sendMessages({ ...place, messages: [{ payload: "mine" }] });
     const watch = { isOver: false };
     const watched = serveMeanwhile(bystander, watch);
+    watched.catch(() => {});
     await hostility(scene, FRAMES / 5, 1);
     const before = (await bystander.getStats()).memoryUsage;
     await hostility(scene, FRAMES, 2);
