@@ -3,7 +3,7 @@ import type { MillraceClient } from "@millrace/client";
 import { scenarioSize } from "@millrace/testkit";
 import { type Place, type Scene, scenario } from "./scene.ts";
 
-const SENDS = scenarioSize({ push: 10_000, whole: 100_000 });
+const SENDS = scenarioSize({ push: 5000, whole: 100_000 });
 const UNDER_WAY = 1000;
 const PAGE = 5000;
 
