@@ -264,4 +264,6 @@ export const ERROR_ROWS = [
   [20014, "ShuttingDown", "shutting_down"],
   [20015, "FrameTooLarge", "frame_too_large"],
   [20016, "InvalidArgument", "invalid_argument"],
+  [20021, "TooManyConsumerGroups", "too_many_consumer_groups"],
+  [20022, "TooManyUsers", "too_many_users"],
 ] as const satisfies readonly ErrorRow[];

@@ -9,6 +9,7 @@ export const BATCH_RESERVED: usize = 52;
 export const FRAME_HEADER_LENGTH: usize = 48;
 /** The frame checksum covers everything from here on. */
 export const FRAME_ID: usize = 8;
+export const OFFSET_DELTA: usize = 24;
 export const USER_HEADERS_LENGTH: usize = 32;
 export const PAYLOAD_LENGTH: usize = 36;
 export const FRAME_RESERVED: usize = 40;

@@ -10,6 +10,7 @@ import {
   FRAME_RESERVED,
   MALFORMED,
   MESSAGE_COUNT,
+  OFFSET_DELTA,
   SAFE_MAX,
 } from "./batch-format";
 import { batchEnd, frameLength, framesStart, isFrameReservedZero, openBatchChecksum } from "./frames";
@@ -30,12 +31,17 @@ export function verifyBatch(position: usize, length: usize): i32 {
   const end = batchEnd(position);
   let at = framesStart(position);
   let index: u32 = 0;
+  let firstDelta: u32 = 0;
   while (at < end) {
     const frame = frameLength(at, end);
     if (frame === 0 || !isFrameReservedZero(at)) return frameFault(at, end, at - position, index);
     const stored = load<u64>(at);
     if (hash(at + FRAME_ID, frame - FRAME_ID) !== stored) {
       return refuse(BAD_FRAME_CHECKSUM, index as i32, at - position);
+    }
+    if (index === 0) firstDelta = load<u32>(at, OFFSET_DELTA);
+    else if (load<u32>(at, OFFSET_DELTA) - firstDelta !== index) {
+      return refuse(MALFORMED, index as i32, at - position + OFFSET_DELTA);
     }
     putU64(stored);
     at += frame;

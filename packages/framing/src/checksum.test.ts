@@ -169,6 +169,28 @@ describe("verifyBatch", () => {
     for (const [name, bytes, fault] of cases) assert.deepEqual(verdict(bytes), fault, name);
   });
 
+  it("refuses offset deltas that do not go up by one, checksums or not, from wherever they begin", () => {
+    const second = 256 + 48 + 11;
+    const place = { code: 3, index: 1, position: second + 24 } as const;
+    for (const bytes of [[0], [2], [0, 1], [1, 0, 0, 1], [255, 255, 255, 255]]) {
+      assert.deepEqual(verdict(damaged(good, second + 24, bytes, true)), place, `${bytes}`);
+      assert.deepEqual(verdict(damaged(good, second + 24, bytes)), {
+        ...place,
+        code: 4027,
+        position: second,
+      });
+    }
+    assert.deepEqual(verdict(damaged(good, 256 + 24, [1], true)), place, "the first one begins the count");
+    const frames = [256, second, second + 49, last];
+    const moved = frames.reduce((batch, at, index) => damaged(batch, at + 24, [index + 70], true), good);
+    assert.equal(verdict(moved), undefined, "a run out of the middle of a batch");
+    assert.deepEqual(verdict(damaged(moved, last + 24, [3], true)), {
+      code: 3,
+      index: 3,
+      position: last + 24,
+    });
+  });
+
   it("refuses a frame header cut off by the batch's end", () => {
     const cutOff = good.slice();
     viewOf(cutOff).setUint32(32, last + 20, true);

@@ -42,3 +42,8 @@ export function frameLengthAt(batch: DataView, position: number): number {
   if (frameLength > available) throw new WireError("unexpected_end", position);
   return frameLength;
 }
+
+/** What the frame at `position` adds to its batch's base offset: its index in the batch as it was sent. */
+export function offsetDeltaAt(view: DataView, position: number): number {
+  return view.getUint32(position + FRAME_AT.offsetDelta, true);
+}

@@ -51,6 +51,24 @@ export const TOPICS_PER_STREAM_MAX = 4096;
 export const PARTITIONS_PER_TOPIC_MAX = 1_000_000;
 
 /**
+ * Consumer groups of one topic (ours, code 20021): as many as a partition keeps offsets of groups by default.
+ * Their members need no bound of their own: each is a session.
+ */
+export const GROUPS_PER_TOPIC_MAX = 4096;
+
+/**
+ * Consumer groups one client is a member of (ours, code 20021). With it 8192 sessions hold at most eight
+ * million memberships of some hundred bytes.
+ */
+export const GROUPS_PER_CLIENT_MAX = 1024;
+
+/**
+ * Users of a server (ours, code 20022): as many as sessions at their most. A list of all of them, some 70
+ * bytes each, is far from the longest reply.
+ */
+export const USERS_MAX = 65_536;
+
+/**
  * Client: payload of one message (codes 4024 below, 4022 above); with its headers it stays below one frame of
  * 64 MiB.
  */

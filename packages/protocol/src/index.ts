@@ -24,6 +24,8 @@ export { decodeBody, encodeBody, readPresence } from "./body-codec.ts";
 export {
   CONSUMER_OFFSETS_DEFAULT,
   CONSUMER_OFFSETS_MAX,
+  GROUPS_PER_CLIENT_MAX,
+  GROUPS_PER_TOPIC_MAX,
   LOGIN_CONTEXT_LENGTH_MAX,
   MESSAGE_KEY_LENGTH_MAX,
   MESSAGE_KEY_LENGTH_MIN,
@@ -49,6 +51,7 @@ export {
   USER_HEADERS_LENGTH_MAX,
   USERNAME_LENGTH_MAX,
   USERNAME_LENGTH_MIN,
+  USERS_MAX,
 } from "./bounds.ts";
 export { COMMAND_OPERATIONS, CommandCode, type CommandName } from "./command.table.ts";
 export {

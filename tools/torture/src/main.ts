@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { asViolation, type Violation } from "./oracle/violation.ts";
+import { scenarioCommand } from "./scenarios/scenario-command.ts";
 import { builtServer } from "./server/built-server.ts";
 import { freePort } from "./server/free-port.ts";
 import { ServerProcess } from "./server/server-process.ts";
@@ -11,7 +12,8 @@ import { type RoundReport, TortureRun } from "./torture-run.ts";
 import { trace } from "./trace/trace.ts";
 
 const USAGE = `Usage: npm run torture -- [options]
-       npm run torture -- soak [--minutes N] [--seed N]    members of a consumer group come and go
+       npm run torture -- soak [--minutes N] [--events N] [--seed N]   members of a group come and go
+       npm run torture -- scenario B-01 ...   those of docs/fault-scenarios.md at full size
        npm run torture -- trace    no reply leaves before its writes returned (needs strace)
 
 Kills a built server under load, starts it again and compares everything with what was acknowledged.
@@ -133,6 +135,8 @@ async function main(): Promise<void> {
   process.exit(isGood ? 0 : 1);
 }
 
-if (process.argv[2] === "trace") await trace();
-else if (process.argv[2] === "soak") await soak(process.argv.slice(3));
+const [, , command, ...rest] = process.argv;
+if (command === "soak") await soak(rest);
+else if (command === "scenario") scenarioCommand(rest);
+else if (command === "trace") await trace();
 else await main();

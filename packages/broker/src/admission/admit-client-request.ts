@@ -32,7 +32,8 @@ export function admitClientRequest(shard: Shard, request: ClientRequest): void {
   const refusal = checkHeader(shard, request);
   if (refusal !== 0) refuse(shard, request, refusal);
   else if (request.operation === Operation.Register) login(shard, request);
-  else if (request.operation === Operation.Logout) logout(shard, request);
+  else if (request.operation === Operation.Logout)
+    withEmptyBody(shard, request, () => logout(shard, request));
   else if (request.operation === Operation.NonReplicated) admitDirect(shard, request);
   else admitReplicated(shard, request);
 }
@@ -42,8 +43,9 @@ function admitDirect(shard: Shard, request: ClientRequest): void {
   const { code, connection } = request;
   const command = commandByCode(code);
   if (isLegacyLogin(code)) evict(shard, request, EvictionReason.MalformedLogin);
-  else if (code === CommandCode.Ping) request.answer([], directFields(shard, connection));
-  else if (connection.session === undefined) refuse(shard, request, ErrorCode.Unauthenticated);
+  else if (code === CommandCode.Ping) {
+    withEmptyBody(shard, request, () => request.answer([], directFields(shard, connection)));
+  } else if (connection.session === undefined) refuse(shard, request, ErrorCode.Unauthenticated);
   else if (command === undefined) refuse(shard, request, ErrorCode.InvalidCommand);
   else if (command.operation !== Operation.NonReplicated)
     refuse(shard, request, ErrorCode.FeatureUnavailable);
@@ -72,6 +74,12 @@ function run(shard: Shard, request: ClientRequest, code: number): void {
   } catch (error) {
     refuseWith(shard, request, error);
   }
+}
+
+/** What is served without a handler has no body, and is refused with one as every other command is. */
+function withEmptyBody(shard: Shard, request: ClientRequest, serve: () => void): void {
+  if (request.body.length === 0) serve();
+  else refuse(shard, request, ErrorCode.InvalidCommand);
 }
 
 function refuse(shard: Shard, request: ClientRequest, code: number): void {

@@ -1,5 +1,11 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
-import { HEADER_LENGTH, type Lease, messageCountAt } from "@millrace/framing";
+import {
+  BATCH_HEADER_LENGTH,
+  HEADER_LENGTH,
+  type Lease,
+  messageCountAt,
+  offsetDeltaAt,
+} from "@millrace/framing";
 import {
   type DecodedSendMetadata,
   decodeBody,
@@ -31,9 +37,10 @@ export interface AdmittedSend {
  * 2. Stream and topic exist and a partition comes of the partitioning: else 20.
  * 3. The user may send: else 41.
  * 4. The batch is whole and intact, see `ChecksumKernel.verifyBatch`: else 3, 4027 or 4039.
- * 5. It holds as many messages as the metadata says: else 3.
+ * 5. It holds as many messages as the metadata says, and their offset deltas begin at 0: else 3.
  *
- * What the content of a message means (payload, user headers, ids, deltas) is not checked.
+ * What the content of a message means (payload, user headers, id, origin time) is not checked. Offset deltas
+ * are: readers add them to the base offset, so a hostile one would lead them past everything (ADR 0030).
  * @throws CodedError with one of these codes, or 58 when there is no memory to verify in
  * @see wire-protocol section 9.4
  */
@@ -97,9 +104,14 @@ function checkBatch(shard: Shard, batchLease: Lease, messagesCount: number): voi
       details: { frame: fault.index, position: fault.position },
     });
   }
-  if (messageCountAt(kernel.memory.view, batchLease.position) === messagesCount) return;
-  throw new CodedError(
-    ErrorCode.InvalidCommand,
-    "The batch holds another number of messages than announced.",
-  );
+  const { view } = kernel.memory;
+  if (messageCountAt(view, batchLease.position) !== messagesCount) {
+    throw new CodedError(
+      ErrorCode.InvalidCommand,
+      "The batch holds another number of messages than announced.",
+    );
+  }
+  const position = batchLease.position + BATCH_HEADER_LENGTH;
+  if (offsetDeltaAt(view, position) === 0) return;
+  throw new CodedError(ErrorCode.InvalidCommand, "The offset deltas of a batch begin at 0.");
 }

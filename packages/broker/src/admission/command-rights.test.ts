@@ -50,6 +50,16 @@ interface Person {
   readonly right: string;
 }
 
+/** Who has no login. */
+const STRANGER = "stranger";
+
+/** Every cell of command x person that was looked at, with what came of it. */
+const cells = new Map<string, "allowed" | "denied">();
+
+function tested(command: CommandName, person: string, outcome: "allowed" | "denied"): void {
+  cells.set(`${command} for ${person}`, outcome);
+}
+
 let server: TestServer;
 let root: TestClient;
 const people: Person[] = [];
@@ -100,6 +110,7 @@ for (const row of COMMAND_RIGHTS) {
       assert.equal(eviction, undefined, cell);
       if (!isAllowed(row, person)) assert.equal(code, ErrorCode.Unauthorized, cell);
       else assert.ok((ALLOWED_CODES[name] ?? [0]).includes(code), cell);
+      tested(name, person.name, isAllowed(row, person) ? "allowed" : "denied");
       if (code === 0 && !HARMLESS.test(name)) await restore(root);
       if (code === 0 && TAKES_RIGHTS.has(name)) await giveRightsAgain();
     }
@@ -139,6 +150,7 @@ test("Without a login a command is served, refused or ends the connection as its
     const answer = await client.command(name, bodyOf(name), headerOf(name));
     if (name === "LoginRegisterWithPat") continue;
     assert.equal(outcomeOf(answer), withoutLogin, name);
+    tested(name, STRANGER, withoutLogin === "served" ? "allowed" : "denied");
     client.close();
   }
 });
@@ -154,24 +166,58 @@ test("A token logs in without a login before it; what nobody has ends in evictio
   const body = encodeLoginRegisterWithPat({ ...prefix, token: "nobody's" });
   const answer = await client.command("LoginRegisterWithPat", body, { session: 0n, request: 0n });
   assert.equal(answer.eviction?.reason, EvictionReason.InvalidToken);
+  tested("LoginRegisterWithPat", STRANGER, "allowed");
 });
 
 test("A flush is refused to everybody, and a legacy login ends the connection of anybody.", async () => {
   for (const { client, name } of people) {
     const { code } = await client.command("FlushUnsavedBuffer", bodyOf("FlushUnsavedBuffer"));
     assert.equal(code, ErrorCode.FeatureUnavailable, name);
+    tested("FlushUnsavedBuffer", name, "denied");
   }
   for (const legacy of ["LoginUser", "LoginWithPersonalAccessToken"] as const) {
-    const client = await server.login(BigInt(5000 + legacy.length));
-    const answer = await client.command(legacy);
-    assert.equal(answer.eviction?.reason, EvictionReason.MalformedLogin);
+    for (const person of people) {
+      const client = await loginAgain(person);
+      const answer = await client.command(legacy);
+      assert.equal(answer.eviction?.reason, EvictionReason.MalformedLogin, person.name);
+      tested(legacy, person.name, "denied");
+    }
   }
 });
 
 test("Everybody may log out, and has no session then.", async () => {
-  for (const { client, name, level } of people) {
-    if (level === "root") continue;
-    assert.equal((await client.command("LogoutUser")).code, 0, name);
-    assert.equal((await client.command("GetMe")).code, ErrorCode.Unauthenticated, name);
+  for (const person of people) {
+    const client = await loginAgain(person);
+    assert.equal((await client.command("LogoutUser")).code, 0, person.name);
+    assert.equal((await client.command("GetMe")).code, ErrorCode.Unauthenticated, person.name);
+    tested("LogoutUser", person.name, "allowed");
+  }
+});
+
+let logins = 5000n;
+
+/** The same person on another connection, which may end. */
+async function loginAgain({ name, level }: Person): Promise<TestClient> {
+  const client = server.connect();
+  logins += 1n;
+  const login = { client: logins, username: name, password: level === "root" ? "iggy" : PASSWORD };
+  assert.equal((await client.login(login)).code, 0, name);
+  return client;
+}
+
+test("No cell of command x right is untested: no login, no rights, each right at each level, root.", () => {
+  const persons = [STRANGER, ...people.map(({ name }) => name)];
+  const rightsCount = RIGHTS.global.length + 2 * RIGHTS.stream.length + 2 * RIGHTS.topic.length;
+  assert.equal(persons.length, 3 + rightsCount, "each right where it counts, and on another stream or topic");
+  const wanted = COMMANDS.flatMap(({ name }) => persons.map((person) => `${name} for ${person}`));
+  assert.deepEqual(
+    wanted.filter((cell) => !cells.has(cell)),
+    [],
+  );
+  assert.equal(cells.size, COMMANDS.length * persons.length);
+  for (const [, name, , needs] of COMMAND_RIGHTS) {
+    if (typeof needs === "string") continue;
+    const outcomes = new Set(people.map((person) => cells.get(`${name} for ${person.name}`)));
+    assert.deepEqual([...outcomes].sort(), ["allowed", "denied"], `${name} is for some and not for others`);
   }
 });

@@ -1,4 +1,5 @@
-import { isCodedError } from "@millrace/errors";
+import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
+import { HEADER_LENGTH } from "@millrace/framing";
 import { directFields } from "../replies/direct-fields.ts";
 import type { ClientRequest } from "../sessions/client-request.ts";
 import type { Session } from "../sessions/session.ts";
@@ -14,12 +15,21 @@ export type Handler = (shard: Shard, request: ClientRequest, session: Session) =
 /** A command answered at once from what is in memory: makes the reply's body, nothing for an empty one. */
 export type ReadCommand = (shard: Shard, request: ClientRequest, session: Session) => Uint8Array | undefined;
 
-/** Turns a read into a handler. */
+/** Turns a read into a handler. A list longer than a client takes is refused with 20015 (FrameTooLarge). */
 export function answering(read: ReadCommand): Handler {
   return (shard, request, session) => {
     const body = read(shard, request, session);
+    checkReplyLength(shard, body?.length ?? 0);
     request.answer(body === undefined ? [] : [body], directFields(shard, request.connection));
   };
+}
+
+function checkReplyLength(shard: Shard, length: number): void {
+  const lengthMax = shard.config.messageLengthMax - HEADER_LENGTH;
+  if (length <= lengthMax) return;
+  throw new CodedError(ErrorCode.FrameTooLarge, "The answer is longer than the longest message.", {
+    details: { length, lengthMax },
+  });
 }
 
 /** Refuses a request with an error's code; whatever is not a `CodedError` is our own mistake and goes on. */

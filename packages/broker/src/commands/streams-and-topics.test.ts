@@ -53,6 +53,20 @@ async function withTopic(server: TestServer): Promise<TestClient> {
   return client;
 }
 
+test("A list longer than the longest message is refused with 20015, and what is in it can be read one by one.", async () => {
+  const server = await TestServer.start({ config: { messageLengthMax: 4096 } });
+  const client = await server.login();
+  const name = (index: number) => `${index}`.padStart(200, "x");
+  for (let index = 0; index < 16; index += 1) {
+    await client.ok("CreateStream", encodeCreateStream({ name: name(index), options: NO_OPTIONS }));
+    await client.ok("GetStreams");
+  }
+  await client.ok("CreateStream", encodeCreateStream({ name: name(16), options: NO_OPTIONS }));
+  assert.equal((await client.command("GetStreams")).code, ErrorCode.FrameTooLarge);
+  await client.ok("GetStream", encodeGetStream({ stream: toIdentifier(16) }));
+  await server.stop();
+});
+
 test("Streams are created, found by id and name, listed, renamed and deleted.", async () => {
   const server = await TestServer.start();
   const client = await server.login();

@@ -41,9 +41,11 @@ export interface ChecksumKernel {
    * Walks the batch at `position`, of which `length` bytes are there; undefined means good.
    *
    * In this order, first failure wins: header complete, its u64 below 2^53, length, reserved bytes; then
-   * frame by frame the header, reserved bytes, bounds, checksum; then the count, the batch checksum, a count
-   * above 0; last, the batch must end exactly at `length`.
-   * @see Iggy 0.9.0 wire protocol, validation of SendMessages; numbers from 2^53 on are refused by us only
+   * frame by frame the header, reserved bytes, bounds, checksum, and an offset delta one above that of the
+   * frame before; then the count, the batch checksum, a count above 0; last, the batch must end exactly at
+   * `length`. The first delta may be any: a run cut out of a batch begins in its middle.
+   * @see Iggy 0.9.0 wire protocol, validation of SendMessages; numbers from 2^53 on and offset deltas that
+   *      leave their order are refused by us only (ADR 0030)
    */
   verifyBatch(position: number, length: number): BatchFault | undefined;
   /** Fills every frame's checksum and the batch checksum of a batch made by `writeBatch`. */

@@ -1,6 +1,6 @@
 import { assert } from "@millrace/errors";
 import { BATCH_AT, BATCH_HEADER_LENGTH, batchLengthAt, messageCountAt } from "../batch-header.ts";
-import { FRAME_AT, FRAME_HEADER_LENGTH } from "../frame-header.ts";
+import { FRAME_AT, FRAME_HEADER_LENGTH, offsetDeltaAt } from "../frame-header.ts";
 import { setU64Number, u64NumberAt, viewOf } from "../wide-integer.ts";
 import {
   type BatchFault,
@@ -43,9 +43,13 @@ export class TypeScriptKernel implements ChecksumKernel {
     const batchLength = batchLengthAt(this.memory.view, position);
     let at = BATCH_HEADER_LENGTH;
     let index = 0;
+    let firstDelta = 0;
     for (; at < batchLength; index++) {
       const fault = this.#frameFault(position + at, batchLength - at);
       if (fault) return { code: fault.code, index, position: at + fault.position };
+      const delta = offsetDeltaAt(this.memory.view, position + at);
+      if (index === 0) firstDelta = delta;
+      else if (delta !== (firstDelta + index) >>> 0) return malformed(index, at + FRAME_AT.offsetDelta);
       at += this.#frameLength(position + at);
     }
     return this.#wholeFault(position, length, index);

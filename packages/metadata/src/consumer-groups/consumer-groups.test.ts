@@ -3,9 +3,12 @@ import { test } from "node:test";
 import { ErrorCode } from "@millrace/errors";
 import {
   decodeCreateConsumerGroupReply,
+  encodeCreateConsumerGroup,
   encodeDeleteStream,
   encodeDeleteTopic,
   encodeJoinConsumerGroup,
+  GROUPS_PER_CLIENT_MAX,
+  GROUPS_PER_TOPIC_MAX,
   Operation,
   toIdentifier,
 } from "@millrace/protocol";
@@ -26,6 +29,40 @@ test("a created group is answered with the partitions of its topic and without m
   assert.equal(groups.create("g").code, ErrorCode.ConsumerGroupNameAlreadyExists);
   assert.equal(decodeCreateConsumerGroupReply(groups.create("h").body).id, 1);
   assert.equal(groups.driver.metadata.counts().groups, 2);
+});
+
+test("a topic has 4096 groups, and a deleted one makes room", () => {
+  const groups = GroupDriver.withPartitions(1);
+  for (let count = 1; count < GROUPS_PER_TOPIC_MAX; count += 1)
+    assert.equal(groups.create(`g${count}`).code, 0);
+  assert.equal(groups.create("g7").code, ErrorCode.ConsumerGroupNameAlreadyExists);
+  assert.equal(groups.create("one more").code, ErrorCode.TooManyConsumerGroups);
+  assert.equal(groups.driver.metadata.counts().groups, GROUPS_PER_TOPIC_MAX);
+  groups.driver.createTopic("s", "other");
+  const other = encodeCreateConsumerGroup({ ...GROUP, topic: toIdentifier("other"), name: "g" });
+  assert.equal(
+    groups.driver.request(Operation.CreateConsumerGroup, other).code,
+    0,
+    "another topic has its own",
+  );
+  groups.delete();
+  assert.equal(groups.create("one more").code, 0);
+});
+
+test("a client is a member of 1024 groups, others join those and it joins again where it is", () => {
+  const groups = GroupDriver.withPartitions(1);
+  const join = (name: string, client: number) => {
+    const body = encodeJoinGroupOp({ ...GROUP, group: toIdentifier(name), inFlight: [] });
+    return groups.driver.applyOp(MetadataOperation.joinConsumerGroup, body, 0, BigInt(client)).code;
+  };
+  for (let count = 0; count <= GROUPS_PER_CLIENT_MAX; count += 1) groups.create(`g${count}`);
+  for (let count = 0; count < GROUPS_PER_CLIENT_MAX; count += 1) assert.equal(join(`g${count}`, 5), 0);
+  const last = `g${GROUPS_PER_CLIENT_MAX}`;
+  assert.equal(join(last, 5), ErrorCode.TooManyConsumerGroups);
+  assert.equal(join("g3", 5), 0);
+  assert.equal(join(last, 6), 0);
+  groups.logout(5);
+  assert.equal(join(last, 5), 0);
 });
 
 test("ids of groups are never used again while their topic lives", () => {

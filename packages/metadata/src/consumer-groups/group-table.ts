@@ -38,6 +38,11 @@ export class GroupTable {
     return places === undefined ? [] : [...places.values()].sort(byPlace);
   }
 
+  /** How many groups a client is a member of. */
+  membershipsCountOf(client: bigint): number {
+    return this.#byClient.get(client)?.size ?? 0;
+  }
+
   /** Every client that is a member of a group. */
   clients(): Iterable<bigint> {
     return this.#byClient.keys();

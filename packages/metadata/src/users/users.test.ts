@@ -9,6 +9,7 @@ import {
   encodeDeleteUser,
   Operation,
   toIdentifier,
+  USERS_MAX,
 } from "@millrace/protocol";
 import { Driver } from "../driver.test.ts";
 import { MetadataOperation } from "../operation.table.ts";
@@ -24,6 +25,15 @@ function changePassword(driver: Driver, user: string | number, revision: number 
   const body = encodeChangePasswordOp({ user: toIdentifier(user), checked });
   return driver.applyOp(MetadataOperation.changePassword, body, by);
 }
+
+test("a server has 65 536 users, root among them, and a deleted one makes room", () => {
+  const driver = new Driver();
+  for (let count = 1; count < USERS_MAX; count += 1) createUser(driver, `user-${count}`);
+  assert.equal(createUser(driver, "user-7").code, ErrorCode.UserAlreadyExists);
+  assert.equal(createUser(driver, "one more").code, ErrorCode.TooManyUsers);
+  assert.equal(deleteUser(driver, "user-7").code, 0);
+  assert.equal(decodeCreateUserReply(createUser(driver, "one more").body).id, 7);
+});
 
 test("a created user is answered in full: lowest free id, the op's time, status and permissions", () => {
   const driver = new Driver();

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { MillraceClient } from "@millrace/client";
 import type { SeededRandom } from "@millrace/testkit";
+import { withinTime } from "../deadline.ts";
 import { Violation } from "../oracle/violation.ts";
 import { HandledMessages, type HandledReport } from "./handled-messages.ts";
 import { MemberProcess } from "./member-process.ts";
@@ -8,31 +9,44 @@ import { GRACE_MS, HAND_OVER_LIMIT_MS, SOAK_PARTITIONS, SOAK_PLACE } from "./soa
 
 const MEMBERS_MIN = 2;
 const MEMBERS_MAX = 6;
-const EVENT_INTERVAL_MS = 6000;
 /** A freeze may be shorter or longer than what the server forgives. */
 const FREEZE_MAX_MS = 9000;
 /** Two members in a row that freeze with the same partition would wait twice: the second one comes later. */
 const AFTER_FREEZE_MS = HAND_OVER_LIMIT_MS + 2500;
+/** What happens to members when none has to join; crashes and freezes are what a group is tried by. */
+const TROUBLES: readonly Happening[] = ["leave", "crash", "crash", "freeze", "freeze", "destroyed socket"];
+/** Processes start slowly on a busy machine; nothing is sent before. */
+const START_MAX_MS = 60_000;
 const SEND_INTERVAL_MS = 25;
 const BATCH_COUNT = 5;
 const WAIT_MAX_MS = HAND_OVER_LIMIT_MS + GRACE_MS;
 
-type Happening = "join" | "leave" | "crash" | "freeze";
+/** What may happen to a group. */
+export type Happening = "join" | "leave" | "crash" | "freeze" | "destroyed socket";
+
+/** How long a soak lasts and how much happens in it. */
+export interface SoakLength {
+  readonly minutes: number;
+  /** Joins, leaves, crashes, freezes and destroyed sockets together. */
+  readonly events: number;
+}
 
 /** How a soak went. */
 export interface SoakReport extends HandledReport {
   readonly happenings: Readonly<Record<Happening, number>>;
 }
 
-/** A steady producer, and members of one group that join, leave, crash and freeze at random. */
+/** A steady producer, and members of one group that join, leave, crash, freeze and lose sockets at random. */
 export class SoakRun {
   readonly #address: string;
   readonly #random: SeededRandom;
   readonly #messages = new HandledMessages(SOAK_PARTITIONS);
   readonly #members: MemberProcess[] = [];
   readonly #thaws = new Set<Promise<void>>();
-  readonly #happenings: Record<Happening, number> = { join: 0, leave: 0, crash: 0, freeze: 0 };
+  readonly #happenings = { join: 0, leave: 0, crash: 0, freeze: 0, "destroyed socket": 0 };
   #isSending = true;
+  #nextFreezeMs = 0;
+  readonly #troubles: Happening[] = [];
 
   constructor(address: string, random: SeededRandom) {
     this.#address = address;
@@ -40,7 +54,7 @@ export class SoakRun {
   }
 
   /** Runs for a while, then waits until everything is read. Throws Violation unread, consumer-offset. */
-  async run(minutes: number): Promise<SoakReport> {
+  async run({ minutes, events }: SoakLength): Promise<SoakReport> {
     const client = await MillraceClient.connect(`iggy://iggy:iggy@${this.#address}`);
     await client.createStream(SOAK_PLACE.stream);
     await client.createTopic(SOAK_PLACE.stream, {
@@ -48,10 +62,17 @@ export class SoakRun {
       partitionsCount: SOAK_PARTITIONS,
     });
     for (let count = 0; count < MEMBERS_MIN; count += 1) this.#join();
+    await withinTime("the first members' join", START_MAX_MS, this.#allPresent());
     const sending = this.#send(client);
     sending.catch(() => {});
-    const endMs = performance.now() + minutes * 60_000;
-    while (performance.now() < endMs) await this.#happen();
+    const beginMs = performance.now();
+    const intervalMs = (minutes * 60_000) / events;
+    for (let event = 0; event < events; event += 1) {
+      const dueMs = beginMs + intervalMs * (event + this.#random.fraction());
+      await sleep(Math.max(0, dueMs - performance.now()));
+      this.#happen();
+    }
+    await sleep(Math.max(0, beginMs + minutes * 60_000 - performance.now()));
     this.#isSending = false;
     await sending;
     await Promise.all(this.#thaws);
@@ -83,23 +104,43 @@ export class SoakRun {
     }
   }
 
-  async #happen(): Promise<void> {
-    await sleep(EVENT_INTERVAL_MS * (0.5 + this.#random.fraction()));
-    const members = this.#members.filter((member) => member.isAlive && !member.isFrozen);
+  #happen(): void {
+    const members = this.#present;
     const happening = this.#choose(members.length);
     const member = members[this.#random.below(members.length)];
-    this.#happenings[happening] += 1;
     if (happening === "join" || member === undefined) this.#join();
-    else if (happening === "leave") this.#leave(member);
+    else if (happening === "leave") member.leave();
     else if (happening === "crash") member.crash();
-    else await this.#freeze(member);
+    else if (happening === "freeze") this.#freeze(member);
+    else member.destroySockets();
+    this.#happenings[happening] += 1;
+  }
+
+  async #allPresent(): Promise<void> {
+    while (this.#present.length < MEMBERS_MIN) await sleep(50);
+  }
+
+  /** Members that take part now: a process that has not joined yet, or stands still, serves nobody. */
+  get #present(): MemberProcess[] {
+    return this.#members.filter(({ isAlive, hasJoined, isFrozen }) => isAlive && hasJoined && !isFrozen);
   }
 
   #choose(count: number): Happening {
-    if (count <= MEMBERS_MIN) return "join";
-    const happenings: readonly Happening[] = ["leave", "crash", "freeze", "freeze"];
-    const isJoin = count < MEMBERS_MAX && this.#random.below(3) === 0;
-    return isJoin ? "join" : (happenings[this.#random.below(happenings.length)] as Happening);
+    const mayJoin = this.#members.filter(({ isAlive }) => isAlive).length < MEMBERS_MAX;
+    if (count <= MEMBERS_MIN) return mayJoin ? "join" : "destroyed socket";
+    if (mayJoin && this.#random.below(3) === 0) return "join";
+    return this.#drawTrouble();
+  }
+
+  /** Draws from a hand that is dealt again when it is empty, so that a short soak sees every kind too. */
+  #drawTrouble(): Happening {
+    if (this.#troubles.length === 0) this.#troubles.push(...TROUBLES);
+    const mayFreeze = performance.now() >= this.#nextFreezeMs;
+    const drawable = this.#troubles.filter((trouble) => mayFreeze || trouble !== "freeze");
+    if (drawable.length === 0) return "destroyed socket";
+    const trouble = this.#random.pick(drawable);
+    this.#troubles.splice(this.#troubles.indexOf(trouble), 1);
+    return trouble;
   }
 
   #join(): void {
@@ -108,18 +149,14 @@ export class SoakRun {
     this.#members.push(new MemberProcess(this.#address, onHandled));
   }
 
-  #leave(member: MemberProcess): void {
-    member.leave();
-  }
-
-  async #freeze(member: MemberProcess): Promise<void> {
+  #freeze(member: MemberProcess): void {
     member.freeze();
+    this.#nextFreezeMs = performance.now() + AFTER_FREEZE_MS;
     const thaw = sleep(this.#random.below(FREEZE_MAX_MS)).then(() => {
       member.thaw();
       this.#thaws.delete(thaw);
     });
     this.#thaws.add(thaw);
-    await sleep(AFTER_FREEZE_MS);
   }
 
   /** Waits until everything is handled and committed, or too long; answers what lag is left. */

@@ -10,6 +10,9 @@ import { ServerProcess } from "../server/server-process.ts";
 import { SOAK_SETTINGS } from "./soak-place.ts";
 import { type SoakReport, SoakRun } from "./soak-run.ts";
 
+/** 200 in twenty minutes. */
+const EVENTS_PER_MINUTE = 10;
+
 /**
  * Members of a consumer group come and go for some minutes while a producer goes on. Ends the process: 0 when
  * every message was handled in time and nothing is left to read.
@@ -19,11 +22,15 @@ export async function soak(args: string[]): Promise<never> {
     args,
     options: {
       minutes: { type: "string", default: "2" },
+      events: { type: "string" },
       seed: { type: "string", default: String(Math.floor(Math.random() * 2 ** 32)) },
     },
   });
   const minutes = Number(values.minutes);
   if (!(minutes > 0)) throw new Error("--minutes is no number above 0");
+  const events =
+    values.events === undefined ? Math.round(minutes * EVENTS_PER_MINUTE) : Number(values.events);
+  if (!Number.isInteger(events) || events < 1) throw new Error("--events is no whole number above 0");
   console.log(`seed ${values.seed}`);
   const folder = mkdtempSync(join(tmpdir(), "millrace-soak-"));
   const server = new ServerProcess({
@@ -39,7 +46,7 @@ export async function soak(args: string[]): Promise<never> {
     server.killNow();
   });
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(130));
-  const isGood = await run.run(minutes).then(print, (error: unknown) => {
+  const isGood = await run.run({ minutes, events }).then(print, (error: unknown) => {
     const { kind, message } = asViolation(error);
     console.log(`\nVIOLATION (${kind}): ${message}\ndata and log: ${folder}`);
     return false;
@@ -50,8 +57,9 @@ export async function soak(args: string[]): Promise<never> {
 }
 
 function print({ happenings, count, repeatedCount, longestWaitMs }: SoakReport): boolean {
-  const { join: joins, leave, crash, freeze } = happenings;
-  console.log(`${joins} joins, ${leave} leaves, ${crash} crashes, ${freeze} freezes`);
+  const events = Object.entries(happenings).map(([happening, times]) => `${happening} ${times}`);
+  const total = Object.values(happenings).reduce((sum, times) => sum + times, 0);
+  console.log(`${total} events: ${events.join(", ")}`);
   console.log(`${count} messages handled, ${repeatedCount} of them again; lag 0 at the end`);
   console.log(`longest wait ${Math.round(longestWaitMs)} ms`);
   return true;

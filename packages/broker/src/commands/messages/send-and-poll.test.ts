@@ -248,6 +248,34 @@ test("Broken batches get 3, 4027 or 4039, and nothing of them is written.", asyn
   await server.stop();
 });
 
+test("A batch whose offset deltas are not 0, 1, 2, ... is refused, however good its checksums, and readers go on.", async () => {
+  const { server, client } = await started();
+  await client.ok("SendMessages", sendBody(["before"]));
+  const last = [2 ** 32 - 1, 2 ** 32 - 2];
+  for (const deltas of [[1, 2], [0, 2], [0, 0], [1, 0], [0, last[0]], last, last.toReversed()]) {
+    const batch = withOffsetDeltas(deltas as number[]);
+    const answer = await client.command("SendMessages", sendBody(["a", "b"], { batch }));
+    assert.equal(answer.code, ErrorCode.InvalidCommand, `${deltas}`);
+  }
+  await client.ok("SendMessages", sendBody(["a", "b"], { batch: withOffsetDeltas([0, 1]) }));
+  assert.deepEqual(await textsOf(client, {}), ["before", "a", "b"]);
+  await server.stop();
+});
+
+/** Two messages "a" and "b" with these deltas, and checksums that hold. */
+function withOffsetDeltas(deltas: readonly number[]): Uint8Array {
+  const batch = sealedBatch(["a", "b"]);
+  const view = new DataView(batch.buffer);
+  const frames = [256, 256 + 49];
+  for (const [index, at] of frames.entries()) {
+    view.setUint32(at + 24, deltas[index] as number, true);
+    view.setBigUint64(at, xxh3_64(batch.subarray(at + 8, at + 49)), true);
+  }
+  const covered = [...checksumInput(batch), ...frames.flatMap((at) => [...batch.subarray(at, at + 8)])];
+  view.setBigUint64(40, xxh3_64(new Uint8Array(covered)), true);
+  return batch;
+}
+
 test("Sends of one connection that are under way together keep their order, and a poll behind them sees them all.", async () => {
   const { server, client } = await started(1, { diskLatencyMaxMs: 3 });
   const send = COMMAND_OPERATIONS.SendMessages;

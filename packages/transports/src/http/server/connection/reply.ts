@@ -23,16 +23,16 @@ export interface Outcome {
 const NO_BYTES = new Uint8Array(0);
 
 /**
- * Takes the replies of one vectored write apart. A reply is its 256-byte header as one part and its body as
- * the parts after it, some of which may be empty.
+ * Takes the replies of one vectored write apart. A reply begins with a part of its own: its 256-byte header,
+ * perhaps with the body's beginning behind it. The rest of the body is the parts after it; some may be empty.
  */
 export function* repliesIn(parts: readonly Uint8Array[]): Generator<Outcome> {
   for (let index = 0; index < parts.length; ) {
     const header = parts[index++] as Uint8Array;
     const view = new DataView(header.buffer, header.byteOffset, header.byteLength);
     const bodyLength = messageLengthAt(view, 0) - HEADER_LENGTH;
-    const body: Uint8Array[] = [];
-    for (let length = 0; length < bodyLength; ) {
+    const body: Uint8Array[] = [header.subarray(HEADER_LENGTH)];
+    for (let length = header.length - HEADER_LENGTH; length < bodyLength; ) {
       const part = parts[index++];
       if (part === undefined) throw new CodedError(ErrorCode.InvalidCommand, "A reply is not whole.");
       body.push(part);
