@@ -1,11 +1,16 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
-import type { BlockPool } from "@millrace/framing";
-import type { Connection, Listener, Log } from "@millrace/platform";
+import type { BlockPool, ChecksumKernel } from "@millrace/framing";
+import type { Clock, Connection, Listener, Log, Random } from "@millrace/platform";
 import { listenTcp } from "@millrace/transports/tcp/server";
 import { listenWebSocket } from "@millrace/transports/websocket/server";
 import { parseListenAddress } from "../config/listen-address.ts";
 import type { Config } from "../config/schema.ts";
 import { listenerTls } from "./listener-tls.ts";
+import { namingSetting } from "./naming-setting.ts";
+import { sessionsOf } from "./session-table-part.ts";
+
+/** Unary gRPC clients may take this part of the session table. */
+const SESSION_TABLE_PART = 0.25;
 
 /** Name of a transport as the banner, the log and the configuration have it. */
 export type ListenerName = "tcp" | "websocket" | "grpc";
@@ -19,7 +24,10 @@ export interface OpenListeners {
 
 /** What every listener is given. */
 export interface ListenerParts {
+  readonly kernel: ChecksumKernel;
   readonly leases: BlockPool;
+  readonly clock: Clock;
+  readonly random: Random;
   readonly onConnection: (connection: Connection) => void;
   readonly log: Log;
 }
@@ -44,7 +52,7 @@ export async function openListeners(config: Config, parts: ListenerParts): Promi
   };
   try {
     for (const [name, open] of OPENERS) {
-      if (config[name].enabled) opened.set(name, await open(config, parts));
+      if (config[name].enabled) opened.set(name, await namingSetting(name, open(config, parts)));
     }
   } catch (error) {
     await close();
@@ -79,6 +87,7 @@ async function openWebSocket(config: Config, parts: ListenerParts): Promise<List
 
 async function openGrpc(config: Config, parts: ListenerParts): Promise<Listener> {
   const { grpc, message_bus: bus } = config;
+  const { kernel, clock, random } = parts;
   const tls = await listenerTls(grpc.tls, "grpc.tls");
   const { listenGrpc } = await import("@millrace/transports/grpc/server").catch(packageMissing);
   return listenGrpc({
@@ -86,6 +95,7 @@ async function openGrpc(config: Config, parts: ListenerParts): Promise<Listener>
     ...parseListenAddress(grpc.address, "grpc.address"),
     messageLengthMax: bus.max_message_size,
     connectionsMax: grpc.connections_max,
+    unary: { kernel, clock, random, sessionsMax: sessionsOf(config, SESSION_TABLE_PART) },
     ...(tls === undefined ? {} : { tls }),
   });
 }

@@ -14,6 +14,8 @@ import { jwtSecret } from "../config/check-http.ts";
 import { parseListenAddress } from "../config/listen-address.ts";
 import type { Config } from "../config/schema.ts";
 import { VERSION } from "../version.ts";
+import { namingSetting } from "./naming-setting.ts";
+import { sessionsOf } from "./session-table-part.ts";
 
 /** HTTP clients may take this part of the session table. */
 const SESSION_TABLE_PART = 0.5;
@@ -35,7 +37,7 @@ export async function startHttp(parts: HttpParts): Promise<HttpListener | undefi
   if (!http.enabled) return undefined;
   const { contentType } = metrics;
   const metricsPage = { path: http.metrics.endpoint, contentType, text: () => metrics.text() };
-  return listenHttp({
+  const listening = listenHttp({
     ...parseListenAddress(http.address, "http.address"),
     onConnection: (connection) => broker.onConnection(connection),
     kernel: parts.kernel,
@@ -48,12 +50,13 @@ export async function startHttp(parts: HttpParts): Promise<HttpListener | undefi
     cors: corsOptions(http.cors),
     metricsPage: http.metrics.enabled ? metricsPage : undefined,
     socketsMax: config.tcp.connections_max,
-    sessionsMax: Math.max(1, Math.floor(config.metadata.clients_table_max * SESSION_TABLE_PART)),
+    sessionsMax: sessionsOf(config, SESSION_TABLE_PART),
     bodyLengthMax: http.max_request_size,
     view: () => broker.shard.metadata.view,
     durabilityOf: (confirmation) => durabilityOf(broker, confirmation),
     version: VERSION,
   });
+  return namingSetting("http", listening);
 }
 
 function jwtOptions(jwt: Config["http"]["jwt"]): JwtOptions {

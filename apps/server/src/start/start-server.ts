@@ -99,6 +99,7 @@ async function startAt(dataPath: string, options: StartOptions): Promise<Running
   });
   const stopBroker = () => broker.stop({ drainMs: config.sharding.shutdown_drain_timeout });
   const onConnection = (connection: Connection) => broker.onConnection(connection);
+  const { clock, random } = platform;
   let listeners: OpenListeners | undefined;
   const stop = async () => {
     http?.stopBeingReady();
@@ -108,7 +109,7 @@ async function startAt(dataPath: string, options: StartOptions): Promise<Running
   try {
     logDisk = await keepLogFiles(config.logging, { dataPath, platform, sinks: options.sinks });
     if (madeRootUser === undefined) warnOfUnusedCredentials(options);
-    listeners = await openListeners(config, { leases: pool, onConnection, log });
+    listeners = await openListeners(config, { kernel, leases: pool, clock, random, onConnection, log });
     http = await startHttp({ config, platform, metrics, broker, kernel, pool });
     const portOf = (name: ListenerName) => listeners?.opened.get(name)?.port ?? 0;
     bound = { host, tcpPort: portOf("tcp"), httpPort: http?.port ?? 0, websocketPort: portOf("websocket") };

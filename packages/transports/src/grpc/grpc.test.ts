@@ -1,5 +1,6 @@
 import { HeapLeases } from "@millrace/framing";
 import { silentLog } from "@millrace/platform";
+import { makeTestAuthority } from "@millrace/testkit";
 import { describeTransportCompliance } from "../transport.compliance.ts";
 import { connectGrpc } from "./client/index.ts";
 import { listenGrpc } from "./server/index.ts";
@@ -13,4 +14,15 @@ describeTransportCompliance("gRPC", {
   visitCount: 100,
   listen: (options) => listenGrpc({ ...options, ...listenOptions }),
   connect: ({ port }) => connectGrpc({ ...connectOptions, port }),
+});
+
+const authority = await makeTestAuthority();
+const serverTls = await authority.issue([host]);
+
+describeTransportCompliance("gRPC with TLS", {
+  keepsMessagesApart: true,
+  visitCount: 100,
+  listen: (options) => listenGrpc({ ...options, ...listenOptions, tls: serverTls }),
+  connect: ({ port }) =>
+    connectGrpc({ ...connectOptions, port, tls: { authorities: authority.certificate } }),
 });

@@ -14,6 +14,7 @@ import { ExactSpace } from "../../assembly/message-space.ts";
 import { CarriedConnection } from "../../carried/carried-connection.ts";
 import { type ClientTls, tlsConnectOptions } from "../../tls/client-tls.ts";
 import { channelOptions, EXCHANGE } from "../exchange-definition.ts";
+import { isLoopback } from "../loopback.ts";
 import { ClientCarrier } from "./client-carrier.ts";
 
 /** Where to connect to and what to read into. */
@@ -28,7 +29,10 @@ export interface ConnectGrpcOptions {
   readonly timeoutMs: number;
   /** Encrypts the connection and checks the server. */
   readonly tls?: ClientTls;
-  /** `Bearer TOKEN` or `Basic BASE64`: the server logs the call in, its first message is the answer. */
+  /**
+   * `Bearer TOKEN` or `Basic BASE64`: the server logs the call in, its first message is the answer. Without
+   * `tls` it goes to this machine only.
+   */
   readonly authorization?: string;
   /** Gives the attempt up; has no effect on a connection that is open. */
   readonly signal?: AbortSignal;
@@ -44,12 +48,14 @@ const CERTIFICATE_REFUSED = /certificate|altnames|issuer/i;
  * resolves.
  *
  * @throws CodedError `CannotEstablishConnection` with host, port and cause, also after `timeoutMs`;
- *   `InvalidTlsCertificate`; `Aborted` by the signal
+ *   `InvalidTlsCertificate`; `InvalidConfiguration` for credentials in clear; `Aborted` by the signal
  */
 export function connectGrpc(options: ConnectGrpcOptions): Promise<Connection> {
   const { timeoutMs, signal } = options;
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(aborted(options));
+    const inClear = options.authorization !== undefined && options.tls === undefined;
+    if (inClear && !isLoopback(options.host)) return reject(credentialsInClear(options));
     const client = new Client(authority(options), channelCredentials(options.tls), {
       ...channelOptions(options.messageLengthMax),
       "grpc.use_local_subchannel_pool": 1,
@@ -125,6 +131,11 @@ function cannotConnect(options: ConnectGrpcOptions, reason: string): CodedError 
   const { host, port } = options;
   const text = `Cannot connect to ${host}:${port} over gRPC (${reason}).`;
   return new CodedError(ErrorCode.CannotEstablishConnection, text, { details: { host, port } });
+}
+
+function credentialsInClear({ host, port }: ConnectGrpcOptions): CodedError {
+  const text = `Credentials for ${host}:${port} would travel in clear: give tls.`;
+  return new CodedError(ErrorCode.InvalidConfiguration, text, { details: { host, port } });
 }
 
 function aborted({ host, port, signal }: ConnectGrpcOptions): CodedError {

@@ -9,6 +9,7 @@ import {
   Operation,
   PROTOCOL_VERSION,
 } from "@millrace/protocol";
+import { isLoopback } from "../loopback.ts";
 
 /** How the server shows a client that logged in by call credentials. */
 const LOGIN = { protocolVersion: PROTOCOL_VERSION, sdkName: "grpc", sdkVersion: "1", context: "" };
@@ -39,6 +40,23 @@ export function callCredentials(metadata: Metadata): CallCredentials | undefined
     throw new CodedError(ErrorCode.InvalidFormat, text);
   }
   return { kind: "password", username, password };
+}
+
+/** The token of a unary call. @throws CodedError Unauthenticated when there is none; as `callCredentials` */
+export function bearerOf(metadata: Metadata): string {
+  const credentials = callCredentials(metadata);
+  if (credentials?.kind === "token") return credentials.token;
+  const text =
+    "A call needs the metadata authorization: Bearer and a personal access token, or what Login gave.";
+  throw new CodedError(ErrorCode.Unauthenticated, text);
+}
+
+/** @throws CodedError Unauthenticated for credentials that came in clear, and not from this machine */
+export function checkPrivacy(remoteAddress: string): void {
+  if (isLoopback(remoteAddress)) return;
+  const text =
+    "Credentials came over a connection that is not encrypted; use TLS (setting grpc.tls.enabled).";
+  throw new CodedError(ErrorCode.Unauthenticated, text);
 }
 
 /** The login message that a client with these credentials sends, with a client id made up for it. */

@@ -1,6 +1,7 @@
 /**
  * The server half of gRPC: the bidirectional stream `Exchange` of `millrace.proto` carries the messages of
- * the binary protocol. Needs the package `@grpc/grpc-js`.
+ * the binary protocol, the unary calls are one command each. Needs the packages `@grpc/grpc-js` and
+ * `@bufbuild/protobuf`.
  *
  * ```ts
  * import { listenGrpc } from "@millrace/transports/grpc/server";
@@ -15,4 +16,6 @@
  *
  * @packageDocumentation
  */
+
 export { type GrpcListener, type ListenGrpcOptions, listenGrpc } from "./listen-grpc.ts";
+export type { UnaryOptions } from "./unary/unary-service.ts";

@@ -6,9 +6,10 @@ import { SharedSpace } from "../../assembly/message-space.ts";
 import { CarriedConnection } from "../../carried/carried-connection.ts";
 import { type ServerTls, serverTlsOptions } from "../../tls/server-tls.ts";
 import { channelOptions, EXCHANGE } from "../exchange-definition.ts";
-import { callCredentials, loginMessage } from "./call-credentials.ts";
+import { callCredentials, checkPrivacy, loginMessage } from "./call-credentials.ts";
+import { refuseCall } from "./refuse-call.ts";
 import { type ExchangeCall, ServerCarrier } from "./server-carrier.ts";
-import { errorMetadata, statusOf } from "./status-of.ts";
+import { type UnaryOptions, UnaryService } from "./unary/unary-service.ts";
 
 /** Calls that one HTTP/2 connection may have open; a client needs one. */
 const STREAMS_PER_SOCKET_MAX = 128;
@@ -28,6 +29,8 @@ export interface ListenGrpcOptions {
   readonly log: Log;
   /** Serves TLS; without it HTTP/2 in clear. */
   readonly tls?: ServerTls;
+  /** What the unary calls need; without it only `Exchange` is served. */
+  readonly unary?: UnaryOptions;
   /** How long a peer may take to end its call after we ended ours; default 5 s. */
   readonly closeGraceMs?: number;
 }
@@ -54,6 +57,7 @@ class GrpcAcceptor implements GrpcListener {
   readonly #server: Server;
   readonly #space: SharedSpace;
   readonly #messageLengthMax: number;
+  readonly #unary: UnaryService | undefined;
   #port = 0;
   #open = 0;
   #refused = 0;
@@ -67,7 +71,14 @@ class GrpcAcceptor implements GrpcListener {
       ...channelOptions(this.#messageLengthMax),
       "grpc.max_concurrent_streams": STREAMS_PER_SOCKET_MAX,
     });
-    this.#server.addService({ Exchange: EXCHANGE }, { Exchange: (call: ExchangeCall) => this.#accept(call) });
+    const exchange = (call: ExchangeCall) => this.#accept(call);
+    const { unary, tls } = options;
+    const shared = { ...options, messageLengthMax: this.#messageLengthMax, isEncrypted: tls !== undefined };
+    this.#unary = unary === undefined ? undefined : new UnaryService({ ...shared, ...unary });
+    this.#server.addService(
+      { Exchange: EXCHANGE, ...this.#unary?.definition },
+      { Exchange: exchange, ...this.#unary?.implementation },
+    );
   }
 
   get connectionsOpen(): number {
@@ -91,7 +102,10 @@ class GrpcAcceptor implements GrpcListener {
     const credentials = tls === undefined ? ServerCredentials.createInsecure() : encrypted(tls);
     return new Promise((resolve, reject) => {
       this.#server.bindAsync(authority(host, port), credentials, (error, bound) => {
-        if (error !== null) return reject(cannotBind(host, port, error));
+        if (error !== null) {
+          this.#unary?.close();
+          return reject(cannotBind(host, port, error));
+        }
         this.#port = bound;
         resolve();
       });
@@ -100,6 +114,7 @@ class GrpcAcceptor implements GrpcListener {
 
   close(): Promise<void> {
     this.#server.tryShutdown(() => {});
+    this.#unary?.close();
     if (this.#open === 0) this.#space.release();
     return new Promise((resolve) => setImmediate(resolve));
   }
@@ -107,16 +122,17 @@ class GrpcAcceptor implements GrpcListener {
   #accept(call: ExchangeCall): void {
     if (this.#open >= this.#options.connectionsMax) {
       this.#refused++;
-      refuse(call, new CodedError(ErrorCode.TooManyConnections, "Too many connections are open."));
+      refuseCall(call, new CodedError(ErrorCode.TooManyConnections, "Too many connections are open."));
       return;
     }
     let login: Uint8Array | undefined;
     try {
       const credentials = callCredentials(call.metadata);
+      if (credentials !== undefined && this.#options.tls === undefined) checkPrivacy(call.getPeer());
       login = credentials === undefined ? undefined : loginMessage(credentials);
     } catch (error) {
       if (!isCodedError(error)) throw error;
-      refuse(call, error);
+      refuseCall(call, error);
       return;
     }
     const connection = this.#connect(call);
@@ -143,11 +159,6 @@ class GrpcAcceptor implements GrpcListener {
     this.#options.onConnection(connection);
     return connection;
   }
-}
-
-function refuse(call: ExchangeCall, error: CodedError): void {
-  call.on("error", () => {});
-  call.emit("error", { code: statusOf(error), details: error.message, metadata: errorMetadata(error) });
 }
 
 function encrypted(tls: ServerTls): ServerCredentials {

@@ -17,6 +17,12 @@ test("each kind of error has the status that says it, and the metadata the exact
     [ErrorCode.FeatureUnavailable, status.UNIMPLEMENTED],
     [ErrorCode.TransientNotAccepted, status.UNAVAILABLE],
     [ErrorCode.RequestTimeout, status.DEADLINE_EXCEEDED],
+    [ErrorCode.AccessTokenMissing, status.UNAUTHENTICATED],
+    [ErrorCode.ShuttingDown, status.UNAVAILABLE],
+    [ErrorCode.NoPartitions, status.FAILED_PRECONDITION],
+    [ErrorCode.ConsumerGroupPartitionNotOwned, status.FAILED_PRECONDITION],
+    [ErrorCode.UnsupportedOptionKey, status.INVALID_ARGUMENT],
+    [ErrorCode.PartitionDamaged, status.DATA_LOSS],
     [ErrorCode.IoError, status.INTERNAL],
   ] as const) {
     const error = new CodedError(code);

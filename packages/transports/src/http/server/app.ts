@@ -2,6 +2,7 @@ import cors from "@fastify/cors";
 import swagger from "@fastify/swagger";
 import { ErrorCode } from "@millrace/errors";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import type { CommandSession } from "../../virtual/command-session.ts";
 import { unauthenticated } from "./access/access-tokens.ts";
 import { answerError } from "./errors/answer-error.ts";
 import { badInput, errorOfCode, HttpError, plainError } from "./errors/http-error.ts";
@@ -22,13 +23,12 @@ import { snapshotRoute, systemRoutes } from "./routes/system-routes.ts";
 import { tokenRoutes } from "./routes/token-routes.ts";
 import { topicRoutes } from "./routes/topic-routes.ts";
 import { userRoutes } from "./routes/user-routes.ts";
-import type { HttpSession } from "./sessions/http-session.ts";
 import type { SessionTable } from "./sessions/session-table.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
     /** Set before a route that needs a login is entered. */
-    session: HttpSession | undefined;
+    session: CommandSession | undefined;
   }
   interface FastifyContextConfig {
     readonly isPublic?: boolean;
@@ -148,7 +148,7 @@ function addAccess(app: FastifyInstance, options: ListenHttpOptions, sessions: S
       done();
       return;
     }
-    const enter = (session: HttpSession) => {
+    const enter = (session: CommandSession) => {
       request.session = session;
       reply.header("iggy-view", String(options.view()));
       done();
@@ -172,7 +172,7 @@ function bearerOf(authorization: string | undefined): string | HttpError {
   return /^bearer +(\S+)$/i.exec(authorization)?.[1] ?? unauthenticated();
 }
 
-function sessionOf(request: FastifyRequest): HttpSession {
+function sessionOf(request: FastifyRequest): CommandSession {
   if (request.session === undefined) throw unauthenticated();
   return request.session;
 }

@@ -1,15 +1,11 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
-import type { Listener } from "@millrace/platform";
-import { SharedSpace } from "../../assembly/message-space.ts";
+import { type Listener, TransportKind } from "@millrace/platform";
+import { sessionParts } from "../../virtual/session-parts.ts";
 import { AccessTokens } from "./access/access-tokens.ts";
 import { createApp } from "./app.ts";
-import { Deadlines } from "./connection/deadlines.ts";
-import { DeliveryTurn } from "./connection/delivery-turn.ts";
-import { RandomIds } from "./connection/random-ids.ts";
 import type { ListenHttpOptions } from "./http-options.ts";
-import { PARTITION_PATIENCE_MS } from "./sessions/http-session.ts";
+import { HTTP_FAILURES } from "./sessions/http-failures.ts";
 import { SessionTable } from "./sessions/session-table.ts";
-import { WriteSlots } from "./sessions/write-slots.ts";
 
 /** The open HTTP API. */
 export interface HttpListener extends Listener {
@@ -36,19 +32,13 @@ const CLOSE_GRACE_MS = 5000;
  * @see http-api
  */
 export async function listenHttp(options: ListenHttpOptions): Promise<HttpListener> {
-  const { clock, random, kernel, leases } = options;
-  const space = new SharedSpace(leases);
-  const room = { kernel, space, ids: new RandomIds(random) };
-  const { onConnection } = options;
-  const parts = {
-    clock,
-    random,
-    room,
-    turn: new DeliveryTurn(),
-    deadlines: new Deadlines(clock, PARTITION_PATIENCE_MS),
-    writeSlots: new WriteSlots(),
-    onConnection,
-  };
+  const { clock, random } = options;
+  const { parts, space } = sessionParts({
+    ...options,
+    failures: HTTP_FAILURES,
+    transport: TransportKind.http,
+    sdkName: "http",
+  });
   const tokens = new AccessTokens(options.jwt, { clock, random });
   const idleSeconds = options.jwt.expirySeconds;
   const sessions = new SessionTable({ parts, tokens, sessionsMax: options.sessionsMax, idleSeconds });

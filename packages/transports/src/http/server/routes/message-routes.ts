@@ -7,10 +7,11 @@ import {
   type PollingStrategy,
   type SendConfirmation,
 } from "@millrace/protocol";
+import { AnswerRoom } from "../../../virtual/answer-room.ts";
+import { plainError } from "../errors/http-error.ts";
 import type { Fields } from "../json/fields.ts";
 import { pollText, readSend } from "../objects/message-json.ts";
 import { schema } from "../openapi/schemas.table.ts";
-import { AnswerRoom } from "./answer-room.ts";
 import { type Route, type RouteCall, rawAnswer } from "./route.ts";
 import { consumerOf, topicOf } from "./targets.ts";
 
@@ -68,7 +69,9 @@ export function messageRoutes(parts: MessageRouteParts): readonly Route[] {
       answer: schema.polledMessages,
       async handle(call) {
         const { query } = call;
-        room.check();
+        if (!room.isOpen) {
+          throw plainError(503, "server_busy", "Too many answers wait to be read by their clients.");
+        }
         const request = encodePollMessages({
           ...topicOf(call),
           consumer: consumerOf(query, false),

@@ -1,13 +1,13 @@
+import type { CommandSession } from "../../../virtual/command-session.ts";
 import type { Fields } from "../json/fields.ts";
 import type { JsonValue } from "../json/write-json.ts";
-import type { HttpSession } from "../sessions/http-session.ts";
 
 /** A JSON schema for the document that describes the API; requests are checked by the readers of `Fields`. */
 export type Schema = Readonly<Record<string, unknown>>;
 
 /** What a handler is given. */
 export interface RouteCall {
-  readonly session: HttpSession;
+  readonly session: CommandSession;
   /** Segments of the path by name, decoded. */
   readonly path: Readonly<Record<string, string>>;
   readonly query: Fields;

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { ErrorCode } from "@millrace/errors";
 import type { Timer } from "@millrace/platform";
+import { CommandSession, type SessionParts } from "../../../virtual/command-session.ts";
+import type { Credentials } from "../../../virtual/login-body.ts";
 import { type AccessTokens, type IssuedToken, unauthenticated } from "../access/access-tokens.ts";
 import { errorOfCode, HttpError } from "../errors/http-error.ts";
-import { HttpSession, type SessionParts } from "./http-session.ts";
-import type { Credentials } from "./login-body.ts";
 
 /** How often sessions whose tokens have ended are looked for. */
 const SWEEP_INTERVAL_MS = 10_000;
@@ -42,8 +42,8 @@ export interface SessionTableOptions {
  */
 export class SessionTable {
   readonly #options: SessionTableOptions;
-  readonly #sessions = new Map<string, HttpSession>();
-  readonly #opening = new Map<string, Promise<HttpSession>>();
+  readonly #sessions = new Map<string, CommandSession>();
+  readonly #opening = new Map<string, Promise<CommandSession>>();
   readonly #bearers = new Map<string, Bearer>();
   #sweepTimer: Timer;
   #openingCount = 0;
@@ -80,7 +80,7 @@ export class SessionTable {
   }
 
   /** The session of a token seen before, when nothing needs to be waited for. */
-  known(token: string): HttpSession | undefined {
+  known(token: string): CommandSession | undefined {
     const bearer = this.#bearers.get(token);
     if (bearer === undefined || bearer.expiresAt <= this.#options.tokens.nowSeconds()) return undefined;
     const session = this.#sessions.get(bearer.sessionKey);
@@ -89,7 +89,7 @@ export class SessionTable {
   }
 
   /** The session of any token, made when there is none. @throws HttpError 401 for a bad one; 503 when full */
-  async find(token: string, remoteAddress: string): Promise<HttpSession> {
+  async find(token: string, remoteAddress: string): Promise<CommandSession> {
     const isJwt = token.split(".").length === 3;
     const session = isJwt
       ? await this.#findByJwt(token, remoteAddress)
@@ -108,7 +108,7 @@ export class SessionTable {
     this.#bearers.clear();
   }
 
-  async #findByJwt(token: string, remoteAddress: string): Promise<HttpSession> {
+  async #findByJwt(token: string, remoteAddress: string): Promise<CommandSession> {
     const verified = await this.#options.tokens.verify(token);
     const { sessionKey, userId, provedAtMicros, expiresAt } = verified;
     const session = await this.#reuse(sessionKey, { user: { id: userId, provedAtMicros } }, remoteAddress);
@@ -118,7 +118,7 @@ export class SessionTable {
     return session;
   }
 
-  async #findByPat(token: string, remoteAddress: string): Promise<HttpSession> {
+  async #findByPat(token: string, remoteAddress: string): Promise<CommandSession> {
     const sessionKey = `pat:${createHash("sha256").update(token).digest("hex")}`;
     const session = await this.#reuse(sessionKey, { token }, remoteAddress).catch((error: unknown) => {
       const isRefused = error instanceof HttpError && error.id === ErrorCode.InvalidPersonalAccessToken;
@@ -130,7 +130,7 @@ export class SessionTable {
   }
 
   /** Requests that come while a session is being made wait for the same one. */
-  async #reuse(key: string, credentials: Credentials, remoteAddress: string): Promise<HttpSession> {
+  async #reuse(key: string, credentials: Credentials, remoteAddress: string): Promise<CommandSession> {
     const open = this.#sessions.get(key);
     if (open !== undefined) return open;
     let opening = this.#opening.get(key);
@@ -141,25 +141,25 @@ export class SessionTable {
     return opening;
   }
 
-  async #open(key: string, credentials: Credentials, remoteAddress: string): Promise<HttpSession> {
+  async #open(key: string, credentials: Credentials, remoteAddress: string): Promise<CommandSession> {
     const { parts, sessionsMax } = this.#options;
     if (this.#isClosed) throw errorOfCode(ErrorCode.ShuttingDown);
     if (this.count >= sessionsMax) {
       const reason = "The server has no room for another HTTP session now.";
       throw errorOfCode(ErrorCode.TransientNotAccepted, { reason });
     }
-    const onEnded = (session: HttpSession) => {
+    const onEnded = (session: CommandSession) => {
       if (this.#sessions.get(key) === session) this.#sessions.delete(key);
     };
     this.#openingCount++;
-    const opening = HttpSession.open(parts, credentials, { remoteAddress, onEnded });
+    const opening = CommandSession.open(parts, credentials, { remoteAddress, onEnded });
     const session = await opening.finally(() => this.#openingCount--);
     if (this.#isClosed) session.end();
     else this.#sessions.set(key, session);
     return session;
   }
 
-  #touch(session: HttpSession): void {
+  #touch(session: CommandSession): void {
     session.expiresAt = this.#options.tokens.nowSeconds() + this.#options.idleSeconds;
   }
 

@@ -9,6 +9,7 @@ import {
   HEADER_LENGTH,
   HeapLeases,
 } from "@millrace/framing";
+import { TransportKind } from "@millrace/platform";
 import { EvictionReason, encodeResultRejection, encodeResultSuccess, Operation } from "@millrace/protocol";
 import { DeliveryTurn } from "./delivery-turn.ts";
 import { type Outcome, repliesIn } from "./reply.ts";
@@ -30,7 +31,11 @@ function replyParts(operation: number, body: readonly Uint8Array[], status = 0):
 }
 
 function started() {
-  const connection = new VirtualConnection({ remoteAddress: "test:1", turn: new DeliveryTurn() });
+  const connection = new VirtualConnection({
+    transport: TransportKind.http,
+    remoteAddress: "test:1",
+    turn: new DeliveryTurn(),
+  });
   const heard: number[] = [];
   const outcomes: (Outcome | Error)[] = [];
   connection.onMessage = (messageLease) => heard.push(messageLease.length);

@@ -1,4 +1,4 @@
-import { ErrorCode } from "@millrace/errors";
+import { CodedError, ErrorCode } from "@millrace/errors";
 import type { VouchedUser } from "@millrace/platform";
 import {
   encodeBody,
@@ -10,10 +10,7 @@ import {
   TOKEN_LENGTH_MAX,
   USERNAME_LENGTH_MAX,
 } from "@millrace/protocol";
-import { errorOfCode } from "../errors/http-error.ts";
 
-/** Name under which the broker knows clients of this API. */
-const SDK_NAME = "http";
 /** What clients that do not say their version get; names on the wire are never empty. */
 const UNKNOWN_VERSION = "unknown";
 /** Of a client's version this much is kept, for logs. */
@@ -32,20 +29,20 @@ export type Credentials = PasswordCredentials | { readonly token: string } | { r
 
 /**
  * The body of the Register request. Texts too long for it are wrong credentials.
- * @throws HttpError InvalidCredentials, InvalidPersonalAccessToken
+ * @throws CodedError InvalidCredentials, InvalidPersonalAccessToken
  */
-export function loginBody(credentials: Credentials): Uint8Array {
-  const prefix = { protocolVersion: PROTOCOL_VERSION, sdkName: SDK_NAME };
+export function loginBody(credentials: Credentials, sdkName: string): Uint8Array {
+  const prefix = { protocolVersion: PROTOCOL_VERSION, sdkName };
   if ("username" in credentials) {
     const { username, password, version, context = "" } = credentials;
     const isTooLong = username.length > USERNAME_LENGTH_MAX || password.length > PASSWORD_LENGTH_MAX;
-    if (isTooLong || username === "") throw errorOfCode(ErrorCode.InvalidCredentials);
+    if (isTooLong || username === "") throw new CodedError(ErrorCode.InvalidCredentials);
     const sdkVersion = version?.slice(0, VERSION_LENGTH_MAX) || UNKNOWN_VERSION;
     const kept = context.slice(0, LOGIN_CONTEXT_LENGTH_MAX / 4);
     return encodeBody(encodeLoginRegister, { ...prefix, sdkVersion, username, password, context: kept });
   }
   const token = "token" in credentials ? credentials.token : "";
-  if (token.length > TOKEN_LENGTH_MAX) throw errorOfCode(ErrorCode.InvalidPersonalAccessToken);
+  if (token.length > TOKEN_LENGTH_MAX) throw new CodedError(ErrorCode.InvalidPersonalAccessToken);
   return encodeBody(encodeLoginRegisterWithPat, {
     ...prefix,
     sdkVersion: UNKNOWN_VERSION,

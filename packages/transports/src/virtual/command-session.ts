@@ -1,21 +1,21 @@
 import { type CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import { encodeRequestHeader, HEADER_LENGTH, type Lease } from "@millrace/framing";
-import type { Clock, Random } from "@millrace/platform";
+import type { Clock, Random, TransportKind } from "@millrace/platform";
 import { type CommandName, decodeBody, decodeLoginReply, Operation } from "@millrace/protocol";
-import { commandFields } from "../connection/command.ts";
-import type { Deadlines } from "../connection/deadlines.ts";
-import type { DeliveryTurn } from "../connection/delivery-turn.ts";
-import type { Outcome } from "../connection/reply.ts";
-import { VirtualConnection } from "../connection/virtual-connection.ts";
+import { commandFields } from "./command.ts";
+import type { Deadlines } from "./deadlines.ts";
+import type { DeliveryTurn } from "./delivery-turn.ts";
+import { type Credentials, loginBody } from "./login-body.ts";
+import type { Outcome } from "./reply.ts";
+import type { LateAnswer, SessionFailures } from "./session-failures.ts";
+import { VirtualConnection } from "./virtual-connection.ts";
 import {
   type BatchRoom,
   type BatchToWrite,
   type MessageHeader,
   writeBatchMessage,
   writeMessage,
-} from "../connection/write-message.ts";
-import { errorOfCode, plainError } from "../errors/http-error.ts";
-import { type Credentials, loginBody } from "./login-body.ts";
+} from "./write-message.ts";
 import type { WriteSlots } from "./write-slots.ts";
 
 /** Requests of one session that are not answered; beyond it a client asks faster than it is served. */
@@ -23,10 +23,12 @@ const REQUESTS_MAX = 256;
 /** How long a change of the catalog is tried again while it is answered with 57 or 58. */
 const CONTROL_PATIENCE_MS = 30_000;
 const CONTROL_RETRY_MS = 100;
+const NO_BYTES: Uint8Array = new Uint8Array(0);
+const ALWAYS = () => true;
 /** How long a write or read of a partition is waited for: the patience of `SessionParts.deadlines`. */
 export const PARTITION_PATIENCE_MS = 10_000;
 
-/** What a session is made with. */
+/** What sessions are made with. */
 export interface SessionParts {
   readonly clock: Clock;
   readonly random: Random;
@@ -34,11 +36,19 @@ export interface SessionParts {
   readonly turn: DeliveryTurn;
   readonly deadlines: Deadlines;
   readonly writeSlots: WriteSlots;
+  readonly failures: SessionFailures;
+  /** What carries the client's own requests. */
+  readonly transport: TransportKind;
+  /** Name under which the broker knows such clients. */
+  readonly sdkName: string;
   readonly onConnection: (connection: VirtualConnection) => void;
 }
 
-/** One logged-in HTTP client: a virtual connection, the session the broker gave it, and its numbers. */
-export class HttpSession {
+/**
+ * One client whose transport does not carry the binary protocol: a virtual connection, the session the broker
+ * gave it, and its numbers.
+ */
+export class CommandSession {
   readonly #parts: SessionParts;
   readonly #connection: VirtualConnection;
   readonly #client: bigint;
@@ -61,16 +71,21 @@ export class HttpSession {
 
   /**
    * Registers a new session with the broker.
-   * @throws HttpError with the code of the refusal
+   * @throws what `SessionFailures` makes of the refusal
    */
   static async open(
     parts: SessionParts,
     credentials: Credentials,
-    from: { readonly remoteAddress: string; readonly onEnded: (session: HttpSession) => void },
-  ): Promise<HttpSession> {
+    from: { readonly remoteAddress: string; readonly onEnded: (session: CommandSession) => void },
+  ): Promise<CommandSession> {
     const vouchedUser = "user" in credentials ? credentials.user : undefined;
-    const connection = new VirtualConnection({ ...from, vouchedUser, turn: parts.turn });
-    const session = new HttpSession(parts, connection, randomClient(parts));
+    const connection = new VirtualConnection({
+      ...from,
+      vouchedUser,
+      turn: parts.turn,
+      transport: parts.transport,
+    });
+    const session = new CommandSession(parts, connection, randomClient(parts));
     connection.onEnded = () => from.onEnded(session);
     parts.onConnection(connection);
     try {
@@ -104,27 +119,28 @@ export class HttpSession {
    *
    * A change of the catalog that is answered "not now" is repeated for a while, under the same number, so
    * that nothing is done twice.
-   * @throws HttpError for a refusal, a time-out, or too many requests
+   * @param isWanted  false once nobody waits for the answer: then nothing is repeated
+   * @throws what `SessionFailures` makes of a refusal, a time-out, or too many requests
    */
-  async ask(name: CommandName, body: Uint8Array = new Uint8Array(0)): Promise<Uint8Array> {
+  async ask(name: CommandName, body = NO_BYTES, isWanted = ALWAYS): Promise<Uint8Array> {
     const { operation, code, plane } = commandFields(name);
     const header = this.#header(operation, code);
     const write = () => writeMessage(header, body);
-    if (plane === "metadata") return payloadOf(await this.#insist(write));
-    if (plane === "partition") return this.#write(write, "offset_write_timeout");
-    return payloadOf(await this.#exchange(write, "partition_read_timeout"));
+    if (plane === "metadata") return this.#payloadOf(await this.#insist(write, isWanted));
+    if (plane === "partition") return this.#write(write, "offset_write");
+    return this.#payloadOf(await this.#exchange(write, "partition_read"));
   }
 
   /**
    * Sends a batch; resolves with the payload of the confirmation.
-   * @throws HttpError as `ask`; 429 when too many writes are awaited
+   * @throws as `ask`; `tooManyWrites` when too many are awaited
    */
   send(batch: Omit<BatchToWrite, "header" | "request">): Promise<Uint8Array> {
     const numbered = { ...batch, header: this.#sendHeader, request: this.#nextNumber++ };
-    return this.#write(() => writeBatchMessage(this.#parts.room, numbered), "produce_timeout");
+    return this.#write(() => writeBatchMessage(this.#parts.room, numbered), "produce");
   }
 
-  /** Sends a batch whose outcome nobody asks for. @throws HttpError when it cannot be handed over */
+  /** Sends a batch whose outcome nobody asks for. @throws as `ask` when it cannot be handed over */
   dispatch(batch: Omit<BatchToWrite, "header" | "request">): void {
     const numbered = { ...batch, header: this.#sendHeader, request: this.#nextNumber++ };
     this.#request(
@@ -149,8 +165,8 @@ export class HttpSession {
 
   async #register(credentials: Credentials): Promise<void> {
     const header = { client: this.#client, operation: Operation.Register };
-    const body = loginBody(credentials);
-    const payload = payloadOf(await this.#exchange(() => writeMessage(header, body)));
+    const body = this.#loginBody(credentials);
+    const payload = this.#payloadOf(await this.#exchange(() => writeMessage(header, body)));
     const reply = decodeBody(decodeLoginReply, payload);
     this.#session = BigInt(reply.session);
     this.#userId = reply.userId;
@@ -160,43 +176,54 @@ export class HttpSession {
     encodeRequestHeader(this.#sendHeader, fields);
   }
 
+  #loginBody(credentials: Credentials): Uint8Array {
+    const { failures, sdkName } = this.#parts;
+    try {
+      return loginBody(credentials, sdkName);
+    } catch (error) {
+      throw isCodedError(error) ? failures.refused(error.code) : error;
+    }
+  }
+
   #header(operation: number, code: number): MessageHeader {
     const isNumbered = operation !== Operation.NonReplicated;
     const request = isNumbered ? this.#nextNumber++ : this.#nextNumber;
     return { client: this.#client, session: this.#session, request: BigInt(request), operation, code };
   }
 
-  async #write(write: () => Lease | undefined, timeoutCode: string): Promise<Uint8Array> {
-    const { writeSlots } = this.#parts;
-    writeSlots.take(this);
+  async #write(write: () => Lease | undefined, what: LateAnswer): Promise<Uint8Array> {
+    const { writeSlots, failures } = this.#parts;
+    if (!writeSlots.take(this)) throw failures.tooManyWrites();
     try {
-      return payloadOf(await this.#exchange(write, timeoutCode));
+      return this.#payloadOf(await this.#exchange(write, what));
     } finally {
       writeSlots.give(this);
     }
   }
 
-  async #insist(write: () => Lease | undefined): Promise<Outcome> {
+  async #insist(write: () => Lease | undefined, isWanted: () => boolean): Promise<Outcome> {
     const { clock } = this.#parts;
     const deadlineMs = clock.monotonicMs() + CONTROL_PATIENCE_MS;
     for (;;) {
       const outcome = await this.#exchange(write);
       const { TransientNotAccepted, TransientNotCommitted } = ErrorCode;
       const isTransient = outcome.code === TransientNotAccepted || outcome.code === TransientNotCommitted;
-      if (!isTransient || clock.monotonicMs() >= deadlineMs) return outcome;
+      if (!isTransient || !isWanted() || clock.monotonicMs() >= deadlineMs) return outcome;
       await new Promise<void>((resolve) => void clock.setTimer(CONTROL_RETRY_MS, resolve));
     }
   }
 
-  /** One request and its outcome; with a time-out code it is waited for as long as a partition may take. */
-  #exchange(write: () => Lease | undefined, timeoutCode?: string): Promise<Outcome> {
+  /** One request and its outcome; what has a time-out is waited for as long as a partition may take. */
+  #exchange(write: () => Lease | undefined, what?: LateAnswer): Promise<Outcome> {
     return new Promise((resolve, reject) => {
-      const { deadlines } = this.#parts;
-      const deadline =
-        timeoutCode === undefined ? undefined : deadlines.add(() => reject(tooLate(timeoutCode)));
+      const { deadlines, failures } = this.#parts;
+      const expire = (late: LateAnswer) => () => reject(failures.late(late, PARTITION_PATIENCE_MS));
+      const deadline = what === undefined ? undefined : deadlines.add(expire(what));
       const done = (outcome: Outcome | CodedError) => {
         if (deadline !== undefined) deadlines.settle(deadline);
-        if (isCodedError(outcome)) reject(lost(outcome));
+        // The connection ended before the answer: what became of a write is not known.
+        const { TransientNotCommitted } = ErrorCode;
+        if (isCodedError(outcome)) reject(failures.refused(TransientNotCommitted, outcome.message));
         else resolve(outcome);
       };
       try {
@@ -209,35 +236,21 @@ export class HttpSession {
   }
 
   #request(write: () => Lease | undefined, done: (outcome: Outcome | CodedError) => void): void {
-    if (this.#connection.requestsCount >= REQUESTS_MAX) {
-      throw plainError(503, "server_busy", "The session has too many requests under way.");
-    }
+    const { failures } = this.#parts;
+    if (this.#connection.requestsCount >= REQUESTS_MAX) throw failures.tooManyRequests();
     const messageLease = write();
     if (messageLease === undefined) {
       const reason = "There is no memory for the batch now.";
-      throw errorOfCode(ErrorCode.TransientNotAccepted, { reason });
+      throw failures.refused(ErrorCode.TransientNotAccepted, reason);
     }
     this.#connection.request({ messageLease, done });
   }
-}
 
-/** The payload of a success. @throws HttpError for everything else */
-function payloadOf({ code, payload }: Outcome): Uint8Array {
-  if (code !== 0) throw errorOfCode(code);
-  return payload;
-}
-
-/** The connection ended before the answer: what became of a write is not known. */
-function lost(error: CodedError): Error {
-  return errorOfCode(ErrorCode.TransientNotCommitted, { reason: error.message });
-}
-
-function tooLate(code: string): Error {
-  return plainError(
-    504,
-    code,
-    `No answer within ${PARTITION_PATIENCE_MS} ms; what became of it is not known.`,
-  );
+  /** The payload of a success. */
+  #payloadOf({ code, payload }: Outcome): Uint8Array {
+    if (code !== 0) throw this.#parts.failures.refused(code);
+    return payload;
+  }
 }
 
 /** A client id nobody else has: 128 random bits, never 0. */

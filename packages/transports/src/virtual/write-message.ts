@@ -12,7 +12,7 @@ import {
   renewRequestHeader,
   writeBatch,
 } from "@millrace/framing";
-import type { MessageSpace } from "../../../assembly/message-space.ts";
+import type { MessageSpace } from "../assembly/message-space.ts";
 import type { RandomIds } from "./random-ids.ts";
 
 /** Where a frame keeps its id. */

@@ -1,6 +1,6 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
 import type { Lease } from "@millrace/framing";
-import { type Connection, TransportKind, type VouchedUser } from "@millrace/platform";
+import type { Connection, TransportKind, VouchedUser } from "@millrace/platform";
 import type { DeliveryTurn } from "./delivery-turn.ts";
 import { type Outcome, repliesIn } from "./reply.ts";
 
@@ -13,13 +13,14 @@ export interface PendingRequest {
 }
 
 /**
- * A connection without a socket: requests are put in by HTTP routes, and replies go back to whoever asked.
+ * A connection without a socket: requests are put in by a transport with words of its own, and replies go
+ * back to whoever asked.
  *
  * The broker sees a connection like any other. Replies come in the order of the requests, so nobody needs a
  * number to match them. While the broker pauses the connection, requests wait here.
  */
 export class VirtualConnection implements Connection {
-  readonly transport = TransportKind.http;
+  readonly transport: TransportKind;
   readonly remoteAddress: string;
   readonly vouchedUser?: VouchedUser;
   onMessage: (messageLease: Lease) => void = () => {};
@@ -40,7 +41,9 @@ export class VirtualConnection implements Connection {
     readonly remoteAddress: string;
     readonly vouchedUser?: VouchedUser | undefined;
     readonly turn: DeliveryTurn;
+    readonly transport: TransportKind;
   }) {
+    this.transport = options.transport;
     this.#turn = options.turn;
     this.remoteAddress = options.remoteAddress;
     if (options.vouchedUser !== undefined) this.vouchedUser = options.vouchedUser;
