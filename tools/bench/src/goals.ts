@@ -25,6 +25,10 @@ const BESIDE_POOL_MIB = 256;
 /** Most resident memory while messages flow, in MiB. */
 export const MEMORY_MAX_MIB = POOL_DEFAULT_MIB + BESIDE_POOL_MIB;
 
+/** Idle TCP connections, and what all of them together may add to the resident memory, in MiB. */
+export const IDLE_CONNECTIONS = 10_000;
+export const IDLE_MAX_MIB = 400;
+
 /** True unless a ratio is below what it must reach. */
 export function isReached(ratio: number, goal: Goal): boolean {
   return goal.mustReach === undefined || ratio >= goal.mustReach;

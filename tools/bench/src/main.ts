@@ -4,14 +4,15 @@ import { parseArgs } from "node:util";
 import { benchGrpc, benchWebSocket } from "./carriers.ts";
 import { pinClient } from "./child-process.ts";
 import { type Figure, WARM_UP_ROUNDS } from "./figure.ts";
-import { GOALS, isReached, MEMORY_MAX_MIB } from "./goals.ts";
+import { GOALS, IDLE_MAX_MIB, isReached, MEMORY_MAX_MIB } from "./goals.ts";
 import { benchHttp } from "./http.ts";
+import { benchIdle, type IdleReport } from "./idle.ts";
 import { benchKernel, type KernelReport } from "./kernel.ts";
 import { benchMany } from "./many.ts";
 import { benchMemory, type MemoryReport } from "./memory.ts";
 import { benchOpsCost, type OpsCost } from "./ops-cost.ts";
 import { benchPolls } from "./poll.ts";
-import { printFigure, printKernel, printMemory, printOpsCosts } from "./print-report.ts";
+import { printFigure, printIdle, printKernel, printMemory, printOpsCosts } from "./print-report.ts";
 import { benchProduce, benchSingle } from "./produce.ts";
 
 const SCENARIOS = [
@@ -22,6 +23,7 @@ const SCENARIOS = [
   "poll",
   "http",
   "memory",
+  "idle",
   "ops",
   "websocket",
   "grpc",
@@ -51,6 +53,7 @@ interface Report {
   kernel?: KernelReport;
   readonly figures: Figure[];
   memory?: MemoryReport;
+  idle?: IdleReport;
   ops?: readonly OpsCost[];
 }
 
@@ -73,6 +76,10 @@ const RUNS: Record<Scenario, (report: Report) => Promise<void> | void> = {
     report.memory = await benchMemory();
     printMemory(report.memory);
   },
+  idle: async (report) => {
+    report.idle = await benchIdle();
+    printIdle(report.idle);
+  },
   ops: async (report) => {
     report.ops = await benchOpsCost(report.rounds);
     printOpsCosts(report.ops);
@@ -81,10 +88,11 @@ const RUNS: Record<Scenario, (report: Report) => Promise<void> | void> = {
   grpc: async (report) => addFigures(report, [await benchGrpc(report.rounds)]),
 };
 
-function missesOf({ kernel, figures, memory }: Report): string[] {
+function missesOf({ kernel, figures, memory, idle }: Report): string[] {
   const misses = figures.filter(({ ratio, goal }) => !isReached(ratio, goal)).map(({ name }) => name);
   if (kernel !== undefined && !isReached(kernel.ratio, GOALS.kernel)) misses.push("kernel");
   if (memory !== undefined && memory.highest > MEMORY_MAX_MIB) misses.push("memory");
+  if (idle !== undefined && idle.after - idle.before >= IDLE_MAX_MIB) misses.push("idle");
   return misses;
 }
 

@@ -1,5 +1,6 @@
 import type { Figure } from "./figure.ts";
-import { GOALS, MEMORY_MAX_MIB, verdict } from "./goals.ts";
+import { GOALS, IDLE_MAX_MIB, MEMORY_MAX_MIB, verdict } from "./goals.ts";
+import type { IdleReport } from "./idle.ts";
 import type { KernelReport } from "./kernel.ts";
 import type { MemoryReport } from "./memory.ts";
 import type { OpsCost } from "./ops-cost.ts";
@@ -35,6 +36,16 @@ export function printMemory({ before, afterEachSlice, highest }: MemoryReport): 
   console.log("memory while 1 GiB flows through");
   console.log(`  resident        ${before} MiB before, then ${afterEachSlice.join(" ")}`);
   console.log(`  highest         ${highest} MiB (at most ${MEMORY_MAX_MIB}: ${reached})`);
+}
+
+/** Prints what idle connections cost. */
+export function printIdle({ connections, before, after }: IdleReport): void {
+  const growth = after - before;
+  const verdict = growth < IDLE_MAX_MIB ? "reached" : "MISSED";
+  const each = ((growth * 1024) / connections).toFixed(1);
+  console.log(`${connections} idle TCP connections`);
+  console.log(`  resident        ${before} MiB before, ${after} MiB with them`);
+  console.log(`  growth          ${growth} MiB, ${each} KiB each (below ${IDLE_MAX_MIB}: ${verdict})`);
 }
 
 /** Prints what the op records beside the log cost. */

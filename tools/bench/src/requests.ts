@@ -45,6 +45,10 @@ export class RequestFactory {
     return this.#frame(Operation.Register, body, 0, 0n);
   }
 
+  ping(): Buffer {
+    return this.#frame(Operation.NonReplicated, new Uint8Array(0), CommandCode.Ping);
+  }
+
   createStream(name: string): Buffer {
     return this.#frame(Operation.CreateStream, encodeCreateStream({ name, options: [] }));
   }
