@@ -7,12 +7,13 @@ import { CarriedConnection } from "../../carried/carried-connection.ts";
 import { type ServerTls, serverTlsOptions } from "../../tls/server-tls.ts";
 import { channelOptions, EXCHANGE } from "../exchange-definition.ts";
 import { callCredentials, checkPrivacy, loginMessage } from "./call-credentials.ts";
+import { setHttp2 } from "./http2-server.ts";
 import { refuseCall } from "./refuse-call.ts";
 import { type ExchangeCall, ServerCarrier } from "./server-carrier.ts";
 import { type UnaryOptions, UnaryService } from "./unary/unary-service.ts";
 
-/** Calls that one HTTP/2 connection may have open; a client needs one. */
-const STREAMS_PER_SOCKET_MAX = 128;
+/** An HTTP/2 connection without a call for so long is closed; a client opens another when it needs one. */
+const IDLE_MAX_MS = 300_000;
 
 /** Where to listen, what to read into and whom to tell. */
 export interface ListenGrpcOptions {
@@ -22,7 +23,7 @@ export interface ListenGrpcOptions {
   readonly leases: BlockPool;
   /** Longest message, header and body, in bytes; never more than the whole pool. */
   readonly messageLengthMax: number;
-  /** Calls of `Exchange` that may be open; more are answered RESOURCE_EXHAUSTED. */
+  /** Calls of `Exchange` that may be open, more are answered RESOURCE_EXHAUSTED; and sockets, more are closed. */
   readonly connectionsMax: number;
   /** Called once per call, before anything is read; set its callbacks here. */
   readonly onConnection: (connection: Connection) => void;
@@ -31,6 +32,8 @@ export interface ListenGrpcOptions {
   readonly tls?: ServerTls;
   /** What the unary calls need; without it only `Exchange` is served. */
   readonly unary?: UnaryOptions;
+  /** How long an HTTP/2 connection may be without a call; default 5 minutes. */
+  readonly idleMaxMs?: number;
   /** How long a peer may take to end its call after we ended ours; default 5 s. */
   readonly closeGraceMs?: number;
 }
@@ -69,7 +72,7 @@ class GrpcAcceptor implements GrpcListener {
     this.#messageLengthMax = Math.min(options.messageLengthMax, leases.blocksTotal * leases.blockLength);
     this.#server = new Server({
       ...channelOptions(this.#messageLengthMax),
-      "grpc.max_concurrent_streams": STREAMS_PER_SOCKET_MAX,
+      "grpc.max_connection_idle_ms": options.idleMaxMs ?? IDLE_MAX_MS,
     });
     const exchange = (call: ExchangeCall) => this.#accept(call);
     const { unary, tls } = options;
@@ -98,7 +101,7 @@ class GrpcAcceptor implements GrpcListener {
   }
 
   listen(): Promise<void> {
-    const { host, port, tls } = this.#options;
+    const { host, port, tls, connectionsMax } = this.#options;
     const credentials = tls === undefined ? ServerCredentials.createInsecure() : encrypted(tls);
     return new Promise((resolve, reject) => {
       this.#server.bindAsync(authority(host, port), credentials, (error, bound) => {
@@ -106,6 +109,7 @@ class GrpcAcceptor implements GrpcListener {
           this.#unary?.close();
           return reject(cannotBind(host, port, error));
         }
+        setHttp2(this.#server, connectionsMax);
         this.#port = bound;
         resolve();
       });

@@ -1,0 +1,38 @@
+import type { Http2Server, ServerHttp2Session } from "node:http2";
+import type { Server } from "@grpc/grpc-js";
+import { assert } from "@millrace/errors";
+
+/** Calls that one HTTP/2 connection may have open; a client needs one for `Exchange`. */
+const STREAMS_PER_SOCKET_MAX = 128;
+
+/**
+ * Bytes a client may send before it hears that they were taken, on one connection and on each of its calls: a
+ * few full batches. With HTTP/2's own 64 KiB a batch of 300 KB costs five round trips and twice the CPU.
+ */
+const WINDOW_LENGTH = 4_194_304;
+
+/** Longest frame of HTTP/2, in bytes: a batch then comes in two, not in twenty. */
+const FRAME_LENGTH_MAX = 262_144;
+
+/** The part of the library's server that it has but does not promise. */
+interface OwnServers {
+  readonly http2Servers: ReadonlyMap<Http2Server, unknown>;
+}
+
+/**
+ * Sets what the library has no options for, on a server that is bound: windows, frames, and how many sockets it
+ * takes. That rests on one private field, which the assertion and a test watch.
+ */
+export function setHttp2(server: Server, socketsMax: number): void {
+  const { http2Servers } = server as unknown as OwnServers;
+  assert(http2Servers.size > 0, "the server of the gRPC library has HTTP/2 servers once it is bound");
+  for (const http2 of http2Servers.keys()) {
+    http2.maxConnections = socketsMax;
+    http2.updateSettings({
+      initialWindowSize: WINDOW_LENGTH,
+      maxFrameSize: FRAME_LENGTH_MAX,
+      maxConcurrentStreams: STREAMS_PER_SOCKET_MAX,
+    });
+    http2.on("session", (session: ServerHttp2Session) => session.setLocalWindowSize(WINDOW_LENGTH));
+  }
+}
