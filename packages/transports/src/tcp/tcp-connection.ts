@@ -5,6 +5,7 @@ import { type Connection, TransportKind } from "@millrace/platform";
 import { MessageIntake } from "../assembly/message-intake.ts";
 import type { MessageSpace } from "../assembly/message-space.ts";
 import { disconnected } from "../connection-lost.ts";
+import { peerText } from "../listening/addresses.ts";
 import { WriteQueue } from "./write-queue.ts";
 
 /** How long a peer may take to take our last bytes and close its side after we closed ours. */
@@ -18,7 +19,7 @@ export interface TcpConnectionOptions {
   readonly space: MessageSpace;
   readonly messageLengthMax: number;
   /** Default 5 s. */
-  readonly closeGraceMs?: number;
+  readonly closeGraceMs?: number | undefined;
   /** Called after `onClose`. */
   readonly onGone?: () => void;
 }
@@ -75,7 +76,7 @@ export class TcpConnection implements Connection {
     this.#socket = socket;
     this.#writes = new WriteQueue(socket);
     this.#writes.onDrain = () => this.onDrain();
-    this.remoteAddress = addressOf(socket);
+    this.remoteAddress = peerText(socket);
     socket.setNoDelay(true);
     socket.on("error", (error) => {
       this.#closeError ??= disconnected(error);
@@ -122,6 +123,11 @@ export class TcpConnection implements Connection {
     this.#intake.limit(lengthMax);
   }
 
+  /** True until the first byte came. */
+  get isSilent(): boolean {
+    return this.#socket.bytesRead === 0;
+  }
+
   /**
    * True when the peer owes the rest of one message for too long: `baseMs` and a second for each MiB. Counted
    * from one call to the next, so it is asked every few seconds; time in which we do not read does not count.
@@ -153,9 +159,4 @@ export class TcpConnection implements Connection {
     onClose(this.#closeError);
     this.#options.onGone?.();
   }
-}
-
-function addressOf(socket: Socket): string {
-  const { remoteAddress = "", remotePort = 0 } = socket;
-  return remoteAddress.includes(":") ? `[${remoteAddress}]:${remotePort}` : `${remoteAddress}:${remotePort}`;
 }

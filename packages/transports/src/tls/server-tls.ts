@@ -1,8 +1,8 @@
 import { createSecureContext } from "node:tls";
 import { CodedError, ErrorCode } from "@millrace/errors";
 
-/** How long a handshake may take: a few small messages each way. */
-const HANDSHAKE_MAX_MS = 10_000;
+/** How long a handshake may take, of TLS or of a WebSocket: a few small messages each way. */
+export const HANDSHAKE_MAX_MS = 10_000;
 
 /** What a listener proves itself with. */
 export interface ServerTls {
@@ -25,7 +25,7 @@ export interface ServerTlsOptions {
  *
  * @throws CodedError InvalidTlsCertificate with the cause
  */
-export function serverTlsOptions(tls: ServerTls): ServerTlsOptions {
+export function serverTlsOptions(tls: ServerTls, handshakeMaxMs = HANDSHAKE_MAX_MS): ServerTlsOptions {
   const pair = { cert: Buffer.from(tls.certificate), key: Buffer.from(tls.privateKey) };
   try {
     createSecureContext(pair);
@@ -33,5 +33,5 @@ export function serverTlsOptions(tls: ServerTls): ServerTlsOptions {
     const text = "The TLS certificate and its private key are no PEM pair that can be used.";
     throw new CodedError(ErrorCode.InvalidTlsCertificate, text, { cause });
   }
-  return { ...pair, minVersion: "TLSv1.2", handshakeTimeout: HANDSHAKE_MAX_MS };
+  return { ...pair, minVersion: "TLSv1.2", handshakeTimeout: handshakeMaxMs };
 }

@@ -12,6 +12,7 @@ import type { LeaseSource } from "@millrace/framing";
 import { type Connection, TransportKind } from "@millrace/platform";
 import { ExactSpace } from "../../assembly/message-space.ts";
 import { CarriedConnection } from "../../carried/carried-connection.ts";
+import { addressText } from "../../listening/addresses.ts";
 import { type ClientTls, tlsConnectOptions } from "../../tls/client-tls.ts";
 import { channelOptions, EXCHANGE } from "../exchange-definition.ts";
 import { isLoopback } from "../loopback.ts";
@@ -56,7 +57,7 @@ export function connectGrpc(options: ConnectGrpcOptions): Promise<Connection> {
     if (signal?.aborted) return reject(aborted(options));
     const inClear = options.authorization !== undefined && options.tls === undefined;
     if (inClear && !isLoopback(options.host)) return reject(credentialsInClear(options));
-    const client = new Client(authority(options), channelCredentials(options.tls), {
+    const client = new Client(addressText(options), channelCredentials(options.tls), {
       ...channelOptions(options.messageLengthMax),
       "grpc.use_local_subchannel_pool": 1,
       ...(options.tls?.serverName === undefined
@@ -98,7 +99,7 @@ function openCall(client: Client, { authorization }: ConnectGrpcOptions): Exchan
 function connected(client: Client, call: Exchange, options: ConnectGrpcOptions): Connection {
   const connection = new CarriedConnection({
     transport: TransportKind.grpc,
-    remoteAddress: authority(options),
+    remoteAddress: addressText(options),
     space: new ExactSpace(options.leases),
     messageLengthMax: options.messageLengthMax,
     onGone: () => client.close(),
@@ -121,10 +122,6 @@ function failureOf({ code, details }: StatusObject, options: ConnectGrpcOptions)
     return new CodedError(ErrorCode.InvalidTlsCertificate, text, { details: { host, port } });
   }
   return cannotConnect(options, `${status[code]}: ${details}`);
-}
-
-function authority({ host, port }: ConnectGrpcOptions): string {
-  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 function cannotConnect(options: ConnectGrpcOptions, reason: string): CodedError {

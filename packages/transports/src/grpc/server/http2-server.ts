@@ -11,6 +11,9 @@ const STREAMS_PER_SOCKET_MAX = 128;
  */
 const WINDOW_LENGTH = 4_194_304;
 
+/** Sockets beyond one for each call: so many that come too many hear why; the others are closed at once. */
+const REFUSED_SOCKETS_MAX = 64;
+
 /** Longest frame of HTTP/2, in bytes: a batch then comes in two, not in twenty. */
 const FRAME_LENGTH_MAX = 262_144;
 
@@ -23,11 +26,11 @@ interface OwnServers {
  * Sets what the library has no options for, on a server that is bound: windows, frames, and how many sockets it
  * takes. That rests on one private field, which the assertion and a test watch.
  */
-export function setHttp2(server: Server, socketsMax: number): void {
+export function setHttp2(server: Server, callsMax: number): void {
   const { http2Servers } = server as unknown as OwnServers;
   assert(http2Servers.size > 0, "the server of the gRPC library has HTTP/2 servers once it is bound");
   for (const http2 of http2Servers.keys()) {
-    http2.maxConnections = socketsMax;
+    http2.maxConnections = callsMax + REFUSED_SOCKETS_MAX;
     http2.updateSettings({
       initialWindowSize: WINDOW_LENGTH,
       maxFrameSize: FRAME_LENGTH_MAX,

@@ -1,9 +1,14 @@
 import { Metadata, Server, ServerCredentials } from "@grpc/grpc-js";
 import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
-import type { BlockPool } from "@millrace/framing";
-import { type Connection, type Listener, type Log, TransportKind } from "@millrace/platform";
+import { TransportKind } from "@millrace/platform";
 import { SharedSpace } from "../../assembly/message-space.ts";
 import { CarriedConnection } from "../../carried/carried-connection.ts";
+import { addressText, cannotBind } from "../../listening/addresses.ts";
+import {
+  type CountingListener,
+  type ListenOptions,
+  longestMessage,
+} from "../../listening/socket-listener.ts";
 import { type ServerTls, serverTlsOptions } from "../../tls/server-tls.ts";
 import { channelOptions, EXCHANGE } from "../exchange-definition.ts";
 import { callCredentials, checkPrivacy, loginMessage } from "./call-credentials.ts";
@@ -15,34 +20,17 @@ import { type UnaryOptions, UnaryService } from "./unary/unary-service.ts";
 /** An HTTP/2 connection without a call for so long is closed; a client opens another when it needs one. */
 const IDLE_MAX_MS = 300_000;
 
-/** Where to listen, what to read into and whom to tell. */
-export interface ListenGrpcOptions {
-  readonly host: string;
-  /** 0 takes a free port. */
-  readonly port: number;
-  readonly leases: BlockPool;
-  /** Longest message, header and body, in bytes; never more than the whole pool. */
-  readonly messageLengthMax: number;
-  /** Calls of `Exchange` that may be open, more are answered RESOURCE_EXHAUSTED; and sockets, more are closed. */
-  readonly connectionsMax: number;
-  /** Called once per call, before anything is read; set its callbacks here. */
-  readonly onConnection: (connection: Connection) => void;
-  readonly log: Log;
-  /** Serves TLS; without it HTTP/2 in clear. */
-  readonly tls?: ServerTls;
+/** Where to listen, what to read into and whom to tell; `connectionsMax` bounds sockets and calls of `Exchange`. */
+export interface ListenGrpcOptions
+  extends Omit<ListenOptions, "owedMaxMs" | "silentMaxMs" | "handshakeMaxMs"> {
   /** What the unary calls need; without it only `Exchange` is served. */
   readonly unary?: UnaryOptions;
   /** How long an HTTP/2 connection may be without a call; default 5 minutes. */
   readonly idleMaxMs?: number;
-  /** How long a peer may take to end its call after we ended ours; default 5 s. */
-  readonly closeGraceMs?: number;
 }
 
 /** A gRPC listener with its counts. */
-export interface GrpcListener extends Listener {
-  readonly connectionsOpen: number;
-  readonly connectionsRefused: number;
-}
+export type GrpcListener = CountingListener;
 
 /**
  * Listens for gRPC.
@@ -67,9 +55,8 @@ class GrpcAcceptor implements GrpcListener {
 
   constructor(options: ListenGrpcOptions) {
     this.#options = options;
-    const { leases } = options;
-    this.#space = new SharedSpace(leases);
-    this.#messageLengthMax = Math.min(options.messageLengthMax, leases.blocksTotal * leases.blockLength);
+    this.#space = new SharedSpace(options.leases);
+    this.#messageLengthMax = longestMessage(options);
     this.#server = new Server({
       ...channelOptions(this.#messageLengthMax),
       "grpc.max_connection_idle_ms": options.idleMaxMs ?? IDLE_MAX_MS,
@@ -97,17 +84,17 @@ class GrpcAcceptor implements GrpcListener {
   }
 
   get address(): string {
-    return authority(this.#options.host, this.#port);
+    return addressText({ host: this.#options.host, port: this.#port });
   }
 
   listen(): Promise<void> {
     const { host, port, tls, connectionsMax } = this.#options;
     const credentials = tls === undefined ? ServerCredentials.createInsecure() : encrypted(tls);
     return new Promise((resolve, reject) => {
-      this.#server.bindAsync(authority(host, port), credentials, (error, bound) => {
+      this.#server.bindAsync(addressText({ host, port }), credentials, (error, bound) => {
         if (error !== null) {
           this.#unary?.close();
-          return reject(cannotBind(host, port, error));
+          return reject(cannotBind({ host, port }, error));
         }
         setHttp2(this.#server, connectionsMax);
         this.#port = bound;
@@ -168,13 +155,4 @@ class GrpcAcceptor implements GrpcListener {
 function encrypted(tls: ServerTls): ServerCredentials {
   const { cert, key } = serverTlsOptions(tls);
   return ServerCredentials.createSsl(null, [{ cert_chain: cert, private_key: key }]);
-}
-
-function authority(host: string, port: number): string {
-  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
-}
-
-function cannotBind(host: string, port: number, cause: Error): CodedError {
-  const text = `Cannot listen on ${host}:${port} (${cause.message}): is the port taken, the address ours?`;
-  return new CodedError(ErrorCode.CannotBindToSocket, text, { details: { host, port }, cause });
 }

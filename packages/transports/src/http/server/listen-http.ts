@@ -1,5 +1,5 @@
-import { CodedError, ErrorCode } from "@millrace/errors";
 import { type Listener, TransportKind } from "@millrace/platform";
+import { addressText, cannotBind } from "../../listening/addresses.ts";
 import { sessionParts } from "../../virtual/session-parts.ts";
 import { AccessTokens } from "./access/access-tokens.ts";
 import { createApp } from "./app.ts";
@@ -53,9 +53,8 @@ export async function listenHttp(options: ListenHttpOptions): Promise<HttpListen
   }
   const bound = app.server.address();
   const port = typeof bound === "object" && bound !== null ? bound.port : options.port;
-  const host = options.host.includes(":") ? `[${options.host}]` : options.host;
   return {
-    address: `${host}:${port}`,
+    address: addressText({ host: options.host, port }),
     port,
     get sessionsCount() {
       return sessions.count;
@@ -72,9 +71,4 @@ export async function listenHttp(options: ListenHttpOptions): Promise<HttpListen
       space.release();
     },
   };
-}
-
-function cannotBind({ host, port }: ListenHttpOptions, cause: Error): CodedError {
-  const text = `The HTTP listener cannot bind ${host}:${port}: ${cause.message}`;
-  return new CodedError(ErrorCode.CannotBindToSocket, text, { details: { host, port }, cause });
 }

@@ -23,11 +23,17 @@ export class UpgradedSocket {
   #lengthSinceMessage = 0;
   #beganMs = 0;
   #hasMessage = false;
+  #isSilent = true;
 
   constructor(socket: Socket, connection: CarriedConnection) {
     this.#connection = connection;
     // Added after the listener of `ws`: the messages of these bytes were handed over already.
     socket.on("data", (bytes: Uint8Array) => this.#onBytes(bytes.length));
+  }
+
+  /** True until the first byte behind the handshake came. */
+  get isSilent(): boolean {
+    return this.#isSilent;
   }
 
   /** A whole message came. */
@@ -47,6 +53,7 @@ export class UpgradedSocket {
   }
 
   #onBytes(length: number): void {
+    this.#isSilent = false;
     if (this.#hasMessage) this.#lengthSinceMessage = 0;
     else this.#count(length);
     const endsMessage = this.#hasMessage;
