@@ -43,11 +43,9 @@ interface Kind {
   readonly connect: typeof connectTcp;
   /** What a peer sends before it hangs. */
   readonly halves: readonly Uint8Array[];
-  /** The listener closes those that hang in a time that a test can set. */
-  readonly closesSoon: boolean;
 }
 
-const limits = { handshakeMaxMs: 1500, silentMaxMs: 1500, owedMaxMs: 1500 };
+const limits = { handshakeMaxMs: 1500, silentMaxMs: 1500, owedMaxMs: 1500, idleMaxMs: 1500 };
 const KINDS: readonly Kind[] = [
   {
     name: "TCP",
@@ -68,7 +66,6 @@ const KINDS: readonly Kind[] = [
 ].map((kind) => ({
   ...kind,
   isEncrypted: kind.name.endsWith("TLS"),
-  closesSoon: !kind.name.startsWith("gRPC"),
 }));
 
 async function hanging(listener: Listener, half: Uint8Array): Promise<Socket> {
@@ -80,9 +77,9 @@ async function hanging(listener: Listener, half: Uint8Array): Promise<Socket> {
   return socket;
 }
 
-for (const { name, isEncrypted, listen, connect, halves, closesSoon } of KINDS) {
+for (const { name, isEncrypted, listen, connect, halves } of KINDS) {
   describe(`${HANGING} connections that hang in their beginning, on ${name},`, () => {
-    test(`leave a normal client served${closesSoon ? ", and are closed when their time is up" : ""}`, async () => {
+    test("leave a normal client served, and are closed when their time is up", async () => {
       const pool = new BlockPool(memoryOf(8 * MIB), { checked: true });
       const servers: Connection[] = [];
       const closed: (CodedError | undefined)[] = [];
@@ -99,7 +96,7 @@ for (const { name, isEncrypted, listen, connect, halves, closesSoon } of KINDS) 
           server.onClose = (error) => closed.push(error);
         },
         ...(isEncrypted ? { tls: serverTls } : {}),
-        ...(closesSoon ? limits : {}),
+        ...limits,
       });
       const sockets: Socket[] = [];
       while (sockets.length < HANGING) sockets.push(await hanging(listener, halves[sockets.length % 2]!));
@@ -114,7 +111,7 @@ for (const { name, isEncrypted, listen, connect, halves, closesSoon } of KINDS) 
       const received = collect(client, 1);
       client.send([messageOf(1000, 1)]);
       assertSame(await received, [messageOf(1000, 1)]);
-      if (closesSoon) await until(() => sockets.every(({ closed: isGone }) => isGone));
+      await until(() => sockets.every(({ closed: isGone }) => isGone));
       assert.ok(closed.every((error) => isCodedError(error, ErrorCode.RequestTimeout)));
       for (const socket of sockets) socket.destroy();
       client.close();

@@ -1,6 +1,8 @@
 import type { Http2Server, ServerHttp2Session } from "node:http2";
+import type { Socket } from "node:net";
 import type { Server } from "@grpc/grpc-js";
 import { assert } from "@millrace/errors";
+import { peerText } from "../../listening/addresses.ts";
 
 /** Calls that one HTTP/2 connection may have open; a client needs one for `Exchange`. */
 const STREAMS_PER_SOCKET_MAX = 128;
@@ -22,20 +24,46 @@ interface OwnServers {
   readonly http2Servers: ReadonlyMap<Http2Server, unknown>;
 }
 
+/** What a listener bounds. */
+export interface Http2Options {
+  /** Calls that may be open. */
+  readonly callsMax: number;
+  readonly isEncrypted: boolean;
+  readonly handshakeMaxMs: number;
+}
+
 /**
- * Sets what the library has no options for, on a server that is bound: windows, frames, and how many sockets it
- * takes. That rests on one private field, which the assertion and a test watch.
+ * Sets what the library has no options for, on a server that is bound: windows, frames, how many sockets it
+ * takes, how long their handshakes may last. That rests on one private field, which the assertion and a test watch.
  */
-export function setHttp2(server: Server, callsMax: number): void {
+export function setHttp2(server: Server, options: Http2Options): void {
   const { http2Servers } = server as unknown as OwnServers;
   assert(http2Servers.size > 0, "the server of the gRPC library has HTTP/2 servers once it is bound");
   for (const http2 of http2Servers.keys()) {
-    http2.maxConnections = callsMax + REFUSED_SOCKETS_MAX;
+    http2.maxConnections = options.callsMax + REFUSED_SOCKETS_MAX;
     http2.updateSettings({
       initialWindowSize: WINDOW_LENGTH,
       maxFrameSize: FRAME_LENGTH_MAX,
       maxConcurrentStreams: STREAMS_PER_SOCKET_MAX,
     });
     http2.on("session", (session: ServerHttp2Session) => session.setLocalWindowSize(WINDOW_LENGTH));
+    if (options.isEncrypted) closeSlowHandshakes(http2, options.handshakeMaxMs);
   }
+}
+
+/** A session begins when the handshake is done; a socket without one is cut off. */
+function closeSlowHandshakes(http2: Http2Server, handshakeMaxMs: number): void {
+  const timers = new Map<string, ReturnType<typeof setTimeout>>();
+  const settle = (peer: string) => {
+    clearTimeout(timers.get(peer));
+    timers.delete(peer);
+  };
+  http2.on("connection", (socket: Socket) => {
+    const peer = peerText(socket);
+    const timer = setTimeout(() => socket.destroy(), handshakeMaxMs);
+    timer.unref();
+    timers.set(peer, timer);
+    socket.once("close", () => settle(peer));
+  });
+  http2.on("session", ({ socket }: ServerHttp2Session) => settle(peerText(socket)));
 }

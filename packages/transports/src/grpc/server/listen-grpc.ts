@@ -9,7 +9,7 @@ import {
   type ListenOptions,
   longestMessage,
 } from "../../listening/socket-listener.ts";
-import { type ServerTls, serverTlsOptions } from "../../tls/server-tls.ts";
+import { HANDSHAKE_MAX_MS, type ServerTls, serverTlsOptions } from "../../tls/server-tls.ts";
 import { channelOptions, EXCHANGE } from "../exchange-definition.ts";
 import { callCredentials, checkPrivacy, loginMessage } from "./call-credentials.ts";
 import { setHttp2 } from "./http2-server.ts";
@@ -21,8 +21,7 @@ import { type UnaryOptions, UnaryService } from "./unary/unary-service.ts";
 const IDLE_MAX_MS = 300_000;
 
 /** Where to listen, what to read into and whom to tell; `connectionsMax` bounds sockets and calls of `Exchange`. */
-export interface ListenGrpcOptions
-  extends Omit<ListenOptions, "owedMaxMs" | "silentMaxMs" | "handshakeMaxMs"> {
+export interface ListenGrpcOptions extends Omit<ListenOptions, "owedMaxMs" | "silentMaxMs"> {
   /** What the unary calls need; without it only `Exchange` is served. */
   readonly unary?: UnaryOptions;
   /** How long an HTTP/2 connection may be without a call; default 5 minutes. */
@@ -88,7 +87,7 @@ class GrpcAcceptor implements GrpcListener {
   }
 
   listen(): Promise<void> {
-    const { host, port, tls, connectionsMax } = this.#options;
+    const { host, port, tls, connectionsMax: callsMax, handshakeMaxMs = HANDSHAKE_MAX_MS } = this.#options;
     const credentials = tls === undefined ? ServerCredentials.createInsecure() : encrypted(tls);
     return new Promise((resolve, reject) => {
       this.#server.bindAsync(addressText({ host, port }), credentials, (error, bound) => {
@@ -96,7 +95,7 @@ class GrpcAcceptor implements GrpcListener {
           this.#unary?.close();
           return reject(cannotBind({ host, port }, error));
         }
-        setHttp2(this.#server, connectionsMax);
+        setHttp2(this.#server, { callsMax, handshakeMaxMs, isEncrypted: tls !== undefined });
         this.#port = bound;
         resolve();
       });

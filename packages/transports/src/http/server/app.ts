@@ -38,6 +38,11 @@ declare module "fastify" {
 /** A socket on which nothing moves for so long is closed: longer than any answer is waited for. */
 const SILENCE_MAX_MS = 120_000;
 
+/** How long the head of a request may take, counted from the connect for the first: it is one small write. */
+const HEADERS_MAX_MS = 10_000;
+/** How often in that time slow ones are looked for. */
+const HEADERS_CHECKS = 5;
+
 /** What the app needs beside the options of the listener. */
 export interface AppParts {
   readonly sessions: SessionTable;
@@ -49,6 +54,7 @@ export async function createApp(options: ListenHttpOptions, parts: AppParts): Pr
   const app = fastify({
     bodyLimit: options.bodyLengthMax,
     connectionTimeout: SILENCE_MAX_MS,
+    http: slowRequestLimits(options),
     forceCloseConnections: "idle",
     routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: true },
     frameworkErrors: (error, _, reply) => answerError(error, reply as FastifyReply, options.log),
@@ -72,6 +78,11 @@ export async function createApp(options: ListenHttpOptions, parts: AppParts): Pr
   });
   await app.ready();
   return app;
+}
+
+/** A socket on which the head of a request does not come to its end is closed, and so is one that is silent. */
+function slowRequestLimits({ headersMaxMs = HEADERS_MAX_MS }: ListenHttpOptions) {
+  return { headersTimeout: headersMaxMs, connectionsCheckingInterval: headersMaxMs / HEADERS_CHECKS };
 }
 
 /** Every route that needs a login. */

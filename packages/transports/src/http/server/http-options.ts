@@ -43,6 +43,8 @@ export interface ListenHttpOptions {
   readonly socketsMax: number;
   /** Logged-in clients at once; one more is answered with 503. */
   readonly sessionsMax: number;
+  /** How long the head of a request may take; default 10 s. */
+  readonly headersMaxMs?: number;
   /** Longest body of a request in bytes; a longer one is answered with 413. */
   readonly bodyLengthMax: number;
   /** The node's current view, for the header `iggy-view`. */
