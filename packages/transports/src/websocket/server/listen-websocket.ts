@@ -14,12 +14,15 @@ import {
 import { HANDSHAKE_MAX_MS, serverTlsOptions } from "../../tls/server-tls.ts";
 import { joinWebSocket } from "../node/node-connection.ts";
 import { allowUnmaskedFrames } from "./unmasked-frames.ts";
-import { UpgradedSocket } from "./upgraded-socket.ts";
+import { FRAGMENTS_MAX, UpgradedSocket } from "./upgraded-socket.ts";
 
 /** Slow handshakes are looked for so many times in the time they may take. */
 const HANDSHAKE_CHECKS = 5;
 /** Headers of the request that opens a WebSocket, in bytes; browsers send cookies along. */
 const HANDSHAKE_LENGTH_MAX = 16_384;
+
+/** An option of `ws` that its types do not know yet. */
+const FRAGMENT_LIMIT = { maxFragments: FRAGMENTS_MAX };
 
 /** Where to listen, what to read into and whom to tell. */
 export interface ListenWebSocketOptions extends ListenOptions {
@@ -42,6 +45,7 @@ export async function listenWebSocket(options: ListenWebSocketOptions): Promise<
     clientTracking: false,
     perMessageDeflate: false,
     maxPayload: messageLengthMax,
+    ...FRAGMENT_LIMIT,
   });
   const server = createHttpServer(options);
   const listener = new SocketListener("WebSocket", options, server);

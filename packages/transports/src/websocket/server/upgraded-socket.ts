@@ -3,10 +3,13 @@ import { CodedError, ErrorCode } from "@millrace/errors";
 import type { CarriedConnection } from "../../carried/carried-connection.ts";
 
 /**
- * What frames may take beyond the message inside: 16 384 fragments, as many as `ws` accepts, of a 14-byte
- * header each, and one read of 64 KiB.
+ * Fragments of one message. Each costs some 120 bytes of heap until the message is whole, so a peer that sends
+ * empty ones holds half a MiB. Clients that fragment do so at 4 KiB or more: 16 MiB pass.
  */
-const FRAMING_LENGTH_MAX = 16_384 * 14 + 65_536;
+export const FRAGMENTS_MAX = 4096;
+
+/** What frames may take beyond the message inside: a 14-byte header for each, and one read of 64 KiB. */
+const FRAMING_LENGTH_MAX = FRAGMENTS_MAX * 14 + 65_536;
 
 /** Header and mask of the frames a peer may send between those of a message: ping and pong. */
 const CONTROL_FRAME_LENGTH = 6;
