@@ -18,10 +18,7 @@ export const EXCHANGE: MethodDefinition<Uint8Array, Uint8Array> = {
 /** A frame's message, and beside it the tag and length of its field. */
 const FRAME_PREFIX_MAX = 16;
 
-/**
- * Bytes a server may send a client before it hears that they were taken: a few full batches. In the other
- * direction the library leaves it at HTTP/2's 64 KiB.
- */
+/** Bytes a server may send a client before it hears that they were taken: a few full batches. */
 const WINDOW_LENGTH = 4_194_304;
 
 /** Channel options of both halves: what one message may take, and no limit of gRPC's own below it. */

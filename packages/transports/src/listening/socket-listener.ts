@@ -18,7 +18,7 @@ const BACKLOG = 1024;
  */
 const OWED_MAX_MS = 30_000;
 
-/** A peer that sent nothing at all since it connected is closed after so long; every client sends its login. */
+/** A peer that sent nothing since it connected is closed after so long; every client sends its login. */
 const SILENT_MAX_MS = 60_000;
 /** How often in the shorter of both times peers are looked at. */
 const CHECKS = 6;

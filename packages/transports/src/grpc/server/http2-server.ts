@@ -1,7 +1,6 @@
 import type { Http2Server, ServerHttp2Session } from "node:http2";
 import type { Socket } from "node:net";
 import type { Server } from "@grpc/grpc-js";
-import { assert } from "@millrace/errors";
 import { peerText } from "../../listening/addresses.ts";
 
 /** Calls that one HTTP/2 connection may have open; a client needs one for `Exchange`. */
@@ -21,7 +20,7 @@ const FRAME_LENGTH_MAX = 262_144;
 
 /** The part of the library's server that it has but does not promise. */
 interface OwnServers {
-  readonly http2Servers: ReadonlyMap<Http2Server, unknown>;
+  readonly http2Servers?: ReadonlyMap<Http2Server, unknown>;
 }
 
 /** What a listener bounds. */
@@ -34,11 +33,13 @@ export interface Http2Options {
 
 /**
  * Sets what the library has no options for, on a server that is bound: windows, frames, how many sockets it
- * takes, how long their handshakes may last. That rests on one private field, which the assertion and a test watch.
+ * takes, how long their handshakes may last. That rests on one private field, which tests watch.
+ *
+ * @returns false when this release of the library has no such field: then its own settings stay
  */
-export function setHttp2(server: Server, options: Http2Options): void {
+export function setHttp2(server: Server, options: Http2Options): boolean {
   const { http2Servers } = server as unknown as OwnServers;
-  assert(http2Servers.size > 0, "the server of the gRPC library has HTTP/2 servers once it is bound");
+  if (!(http2Servers instanceof Map)) return false;
   for (const http2 of http2Servers.keys()) {
     http2.maxConnections = options.callsMax + REFUSED_SOCKETS_MAX;
     http2.updateSettings({
@@ -49,6 +50,7 @@ export function setHttp2(server: Server, options: Http2Options): void {
     http2.on("session", (session: ServerHttp2Session) => session.setLocalWindowSize(WINDOW_LENGTH));
     if (options.isEncrypted) closeSlowHandshakes(http2, options.handshakeMaxMs);
   }
+  return true;
 }
 
 /** A session begins when the handshake is done; a socket without one is cut off. */

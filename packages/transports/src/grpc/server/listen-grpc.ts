@@ -20,7 +20,7 @@ import { type UnaryOptions, UnaryService } from "./unary/unary-service.ts";
 /** An HTTP/2 connection without a call for so long is closed; a client opens another when it needs one. */
 const IDLE_MAX_MS = 300_000;
 
-/** Where to listen, what to read into and whom to tell; `connectionsMax` bounds sockets and calls of `Exchange`. */
+/** Where to listen, what to read into and whom to tell; `connectionsMax` bounds calls of `Exchange`. */
 export interface ListenGrpcOptions extends Omit<ListenOptions, "owedMaxMs" | "silentMaxMs"> {
   /** What the unary calls need; without it only `Exchange` is served. */
   readonly unary?: UnaryOptions;
@@ -87,7 +87,14 @@ class GrpcAcceptor implements GrpcListener {
   }
 
   listen(): Promise<void> {
-    const { host, port, tls, connectionsMax: callsMax, handshakeMaxMs = HANDSHAKE_MAX_MS } = this.#options;
+    const {
+      host,
+      port,
+      tls,
+      log,
+      connectionsMax: callsMax,
+      handshakeMaxMs = HANDSHAKE_MAX_MS,
+    } = this.#options;
     const credentials = tls === undefined ? ServerCredentials.createInsecure() : encrypted(tls);
     return new Promise((resolve, reject) => {
       this.#server.bindAsync(addressText({ host, port }), credentials, (error, bound) => {
@@ -95,7 +102,8 @@ class GrpcAcceptor implements GrpcListener {
           this.#unary?.close();
           return reject(cannotBind({ host, port }, error));
         }
-        setHttp2(this.#server, { callsMax, handshakeMaxMs, isEncrypted: tls !== undefined });
+        const bounds = { callsMax, handshakeMaxMs, isEncrypted: tls !== undefined };
+        if (!setHttp2(this.#server, bounds)) log.warn("This @grpc/grpc-js is of another kind: it is slower.");
         this.#port = bound;
         resolve();
       });

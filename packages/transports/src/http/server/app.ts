@@ -80,7 +80,7 @@ export async function createApp(options: ListenHttpOptions, parts: AppParts): Pr
   return app;
 }
 
-/** A socket on which the head of a request does not come to its end is closed, and so is one that is silent. */
+/** A socket on which the head of a request does not come to its end is closed, a silent one too. */
 function slowRequestLimits({ headersMaxMs = HEADERS_MAX_MS }: ListenHttpOptions) {
   return { headersTimeout: headersMaxMs, connectionsCheckingInterval: headersMaxMs / HEADERS_CHECKS };
 }

@@ -3,8 +3,8 @@ import { CodedError, ErrorCode } from "@millrace/errors";
 import type { CarriedConnection } from "../../carried/carried-connection.ts";
 
 /**
- * Fragments of one message. Each costs some 120 bytes of heap until the message is whole, so a peer that sends
- * empty ones holds half a MiB. Clients that fragment do so at 4 KiB or more: 16 MiB pass.
+ * Fragments of one message. Each costs some 120 bytes of heap until the message is whole, so a peer that
+ * sends empty ones holds half a MiB. Clients that fragment do so at 4 KiB or more: 16 MiB pass.
  */
 export const FRAGMENTS_MAX = 4096;
 
