@@ -106,16 +106,17 @@ describe("A virtual connection", () => {
 });
 
 describe("Replies in one write", () => {
-  it("are told apart by their lengths, with bodies in parts and empty parts between", () => {
+  it("are told apart by their lengths, with bodies in parts, behind their header, and empty parts between", () => {
     const body = encodeResultSuccess(Uint8Array.of(5, 6));
     const parts = [
       ...replyParts(Operation.NonReplicated, [new Uint8Array(0)]),
       ...replyParts(Operation.CreateStream, [body.subarray(0, 3), body.subarray(3)]),
       ...replyParts(Operation.DeleteStream, [encodeResultRejection(1009)]),
       ...replyParts(Operation.NonReplicated, [Uint8Array.of(9)]),
+      Buffer.concat(replyParts(Operation.CreateStream, [body])),
     ];
     const read = [...repliesIn(parts)].map(({ code, payload }) => [code, ...payload]);
-    assert.deepEqual(read, [[0], [0, 5, 6], [1009], [0, 9]]);
+    assert.deepEqual(read, [[0], [0, 5, 6], [1009], [0, 9], [0, 5, 6]]);
   });
 
   it("are copies, so the broker may use its memory again", () => {
