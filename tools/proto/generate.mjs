@@ -19,5 +19,5 @@ const template = JSON.stringify({ version: "v2", plugins: [plugin] });
 execFileSync(bin("buf"), ["generate", grpc, "--template", template], {
   stdio: "inherit",
 });
-writeFileSync(target, readFileSync(join(out, "millrace_pb.ts")));
+writeFileSync(target, `${readFileSync(join(out, "millrace_pb.ts"), "utf8").trimEnd()}\n`);
 rmSync(out, { recursive: true });

@@ -2181,4 +2181,3 @@ export const Millrace: GenService<{
   },
 }> = /*@__PURE__*/
   serviceDesc(file_millrace, 0);
-
