@@ -7,6 +7,7 @@ import * as grpc from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
 import { silentLog } from "@millrace/platform";
 import { loadConfig } from "../config/load-config.ts";
+import { LogSinks } from "../log/log-sinks.ts";
 import { type RunningServer, startServer } from "../start/start-server.ts";
 
 const PROTO = createRequire(import.meta.url).resolve("@millrace/transports/grpc/millrace.proto");
@@ -64,7 +65,9 @@ export class GrpcUnderTest {
       Object.entries(own).map(([key, value]) => [`MILLRACE_${key}`, value]),
     );
     const { config } = await loadConfig({ environment });
-    const start = { config, environment, log: silentLog, fresh: false, withDefaultRootCredentials: true };
+    const sinks = new LogSinks({ write: () => {} });
+    const given = { fresh: false, withDefaultRootCredentials: true };
+    const start = { config, environment, log: silentLog, sinks, ...given };
     const server = await startServer(start);
     const address = Object.fromEntries(server.listeners)["grpc"];
     assert.ok(address !== undefined);
