@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { encodeReplyHeader, encodeRequestHeader, HEADER_LENGTH, HeapLeases } from "@millrace/framing";
+import { TransportKind } from "@millrace/platform";
 import { Operation } from "@millrace/protocol";
 import { DeliveryTurn } from "./delivery-turn.ts";
 import type { Outcome } from "./reply.ts";
@@ -20,7 +21,11 @@ function joinedReply(body: Uint8Array): Uint8Array {
 }
 
 test("A reply whose body begins behind its header is taken apart as one in parts is, among others.", async () => {
-  const connection = new VirtualConnection({ remoteAddress: "test:1", turn: new DeliveryTurn() });
+  const connection = new VirtualConnection({
+    transport: TransportKind.http,
+    remoteAddress: "test:1",
+    turn: new DeliveryTurn(),
+  });
   connection.onMessage = () => {};
   const payloads: (Uint8Array | undefined)[] = [];
   const done = (outcome: Outcome | Error) =>
