@@ -14,6 +14,7 @@ import { jwtSecret } from "../config/check-http.ts";
 import { parseListenAddress } from "../config/listen-address.ts";
 import type { Config } from "../config/schema.ts";
 import { VERSION } from "../version.ts";
+import { listenerTls } from "./listener-tls.ts";
 
 /** HTTP clients may take this part of the session table. */
 const SESSION_TABLE_PART = 0.5;
@@ -28,7 +29,11 @@ export interface HttpParts {
   readonly pool: BlockPool;
 }
 
-/** Opens the HTTP API as the configuration says; undefined when it is off. */
+/**
+ * Opens the HTTP API as the configuration says; undefined when it is off.
+ *
+ * @throws CodedError CannotBindToSocket, InvalidTlsCertificatePath, InvalidTlsCertificate
+ */
 export async function startHttp(parts: HttpParts): Promise<HttpListener | undefined> {
   const { config, platform, metrics, broker } = parts;
   const { http } = config;
@@ -44,6 +49,7 @@ export async function startHttp(parts: HttpParts): Promise<HttpListener | undefi
     random: platform.random,
     log: platform.log.child({ transport: "http" }),
     metrics,
+    tls: await listenerTls(http.tls, "http.tls"),
     jwt: jwtOptions(http.jwt),
     cors: corsOptions(http.cors),
     metricsPage: http.metrics.enabled ? metricsPage : undefined,

@@ -2,6 +2,7 @@ import cors from "@fastify/cors";
 import swagger from "@fastify/swagger";
 import { ErrorCode } from "@millrace/errors";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { serverTlsOptions } from "../../tls/server-tls.ts";
 import { unauthenticated } from "./access/access-tokens.ts";
 import { answerError } from "./errors/answer-error.ts";
 import { badInput, errorOfCode, HttpError, plainError } from "./errors/http-error.ts";
@@ -46,13 +47,7 @@ export interface AppParts {
 
 /** The HTTP application with every route, not listening yet. */
 export async function createApp(options: ListenHttpOptions, parts: AppParts): Promise<FastifyInstance> {
-  const app = fastify({
-    bodyLimit: options.bodyLengthMax,
-    connectionTimeout: SILENCE_MAX_MS,
-    forceCloseConnections: "idle",
-    routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: true },
-    frameworkErrors: (error, _, reply) => answerError(error, reply as FastifyReply, options.log),
-  });
+  const app = createFastify(options);
   app.server.maxConnections = options.socketsMax;
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => (data) => String(data));
@@ -72,6 +67,25 @@ export async function createApp(options: ListenHttpOptions, parts: AppParts): Pr
   });
   await app.ready();
   return app;
+}
+
+/** HTTP/1.1 in clear; with TLS also HTTP/2, as the client chooses in the handshake. */
+function createFastify(options: ListenHttpOptions): FastifyInstance {
+  const { tls, log } = options;
+  const settings = {
+    bodyLimit: options.bodyLengthMax,
+    connectionTimeout: SILENCE_MAX_MS,
+    routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: true },
+    frameworkErrors: (error: unknown, _: unknown, reply: unknown) =>
+      answerError(error, reply as FastifyReply, log),
+  };
+  if (tls === undefined) {
+    return fastify({ ...settings, forceCloseConnections: "idle" });
+  }
+  const https = { ...serverTlsOptions(tls), allowHTTP1: true };
+  const app = fastify({ ...settings, http2: true, http2SessionTimeout: SILENCE_MAX_MS, https });
+  // Everything that is used of requests and replies is the same in both versions of HTTP.
+  return app as unknown as FastifyInstance;
 }
 
 /** Every route that needs a login. */
