@@ -9,14 +9,15 @@ import { badInput, errorOfCode, HttpError, plainError } from "./errors/http-erro
 import type { CorsOptions, ListenHttpOptions } from "./http-options.ts";
 import { Fields } from "./json/fields.ts";
 import { parseJson } from "./json/parse-json.ts";
-import { writeJson } from "./json/write-json.ts";
+import { type JsonValue, writeJson } from "./json/write-json.ts";
 import { describeRoute } from "./openapi/describe-route.ts";
 import { groupRoutes } from "./routes/group-routes.ts";
 import { messageRoutes } from "./routes/message-routes.ts";
 import { offsetRoutes } from "./routes/offset-routes.ts";
 import { partitionRoutes } from "./routes/partition-routes.ts";
 import { addPublicRoutes, peerOf } from "./routes/public-routes.ts";
-import { isRawAnswer, type Route } from "./routes/route.ts";
+import { RequestCall } from "./routes/request-call.ts";
+import { RawAnswer, type Route } from "./routes/route.ts";
 import { logoutRoute, metricsRoute } from "./routes/session-routes.ts";
 import { streamRoutes } from "./routes/stream-routes.ts";
 import { snapshotRoute, systemRoutes } from "./routes/system-routes.ts";
@@ -30,9 +31,6 @@ declare module "fastify" {
   interface FastifyRequest {
     /** Set before a route that needs a login is entered. */
     session: HttpSession | undefined;
-  }
-  interface FastifyContextConfig {
-    readonly isPublic?: boolean;
   }
 }
 
@@ -59,9 +57,13 @@ export async function createApp(options: ListenHttpOptions, parts: AppParts): Pr
   countRequests(app, options);
   await app.register(swagger, { openapi: { info: { title: "Millrace", version: options.version } } });
   if (options.cors !== undefined) await addCors(app, options.cors);
-  addAccess(app, options, parts.sessions);
+  app.decorateRequest("session", undefined);
   app.register((routes, _options, done) => {
     addPublicRoutes(routes, parts);
+    done();
+  });
+  app.register((routes, _options, done) => {
+    addAccess(routes, options, parts.sessions);
     for (const route of allRoutes(options)) addRoute(routes, route);
     done();
   });
@@ -113,23 +115,26 @@ function addRoute(app: FastifyInstance, route: Route): void {
     method: route.method,
     url: route.url,
     schema: describeRoute(route),
-    handler: async (request, reply) => {
+    handler: (request, reply) => {
       checkConsistency(request, route);
-      const answer = await route.handle({
-        session: sessionOf(request),
-        path: request.params as Readonly<Record<string, string>>,
-        query: Fields.ofQuery(request.query),
-        body: request.body,
-        header: (name, value) => void reply.header(name, value),
-        status: (status) => void reply.code(status),
-        whenSent: (callback) => void reply.raw.once("close", callback),
-      });
-      if (reply.statusCode === 200) reply.code(route.status);
-      if (answer === undefined) return reply.send();
-      if (isRawAnswer(answer)) return reply.type(answer.contentType).send(answer.content);
-      return reply.type("application/json; charset=utf-8").send(writeJson(answer));
+      const refuse = (error: unknown) => void reply.send(error);
+      const answer = (value: JsonValue | RawAnswer | undefined) => {
+        try {
+          sendAnswer(reply, route, value);
+        } catch (error) {
+          refuse(error);
+        }
+      };
+      route.handle(new RequestCall(request, reply, sessionOf(request))).then(answer, refuse);
     },
   });
+}
+
+function sendAnswer(reply: FastifyReply, route: Route, answer: JsonValue | RawAnswer | undefined): void {
+  if (reply.statusCode === 200) reply.code(route.status);
+  if (answer === undefined) reply.send();
+  else if (answer instanceof RawAnswer) reply.type(answer.contentType).send(answer.content);
+  else reply.type("application/json; charset=utf-8").send(writeJson(answer));
 }
 
 /** JSON bodies with exact numbers; an empty body counts as none. */
@@ -154,14 +159,9 @@ function addBodyParser(app: FastifyInstance): void {
   });
 }
 
-/** The session behind the bearer of a token, looked up before the body is read. */
-function addAccess(app: FastifyInstance, options: ListenHttpOptions, sessions: SessionTable): void {
-  app.decorateRequest("session", undefined);
-  app.addHook("onRequest", (request, reply, done) => {
-    if (request.is404 || request.routeOptions.config.isPublic === true) {
-      done();
-      return;
-    }
+/** Finds the session behind the bearer of a token before the body of a request is read. */
+function addAccess(routes: FastifyInstance, options: ListenHttpOptions, sessions: SessionTable): void {
+  routes.addHook("onRequest", (request, reply, done) => {
     const enter = (session: HttpSession) => {
       request.session = session;
       reply.header("iggy-view", String(options.view()));

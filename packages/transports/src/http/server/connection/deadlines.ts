@@ -32,9 +32,9 @@ export class Deadlines {
     return waiting;
   }
 
-  /** It has come; its deadline is forgotten. */
-  settle(waiting: Waiting): void {
-    this.#waiting.delete(waiting);
+  /** It has come; its deadline is forgotten. False when its time was up before. */
+  settle(waiting: Waiting): boolean {
+    return this.#waiting.delete(waiting);
   }
 
   #lookLater(): Timer {

@@ -11,7 +11,7 @@ import {
 } from "@millrace/framing";
 import { EvictionReason, encodeResultRejection, encodeResultSuccess, Operation } from "@millrace/protocol";
 import { DeliveryTurn } from "./delivery-turn.ts";
-import { type Outcome, repliesIn } from "./reply.ts";
+import { eachReply, type Outcome } from "./reply.ts";
 import { VirtualConnection } from "./virtual-connection.ts";
 
 const leases = new HeapLeases();
@@ -39,6 +39,12 @@ function started() {
     connection.request({ messageLease, done: (outcome) => outcomes.push(outcome) });
   };
   return { connection, heard, outcomes, ask };
+}
+
+function repliesIn(parts: readonly Uint8Array[]): Outcome[] {
+  const outcomes: Outcome[] = [];
+  eachReply(parts, (outcome) => outcomes.push(outcome));
+  return outcomes;
 }
 
 describe("A virtual connection", () => {
@@ -109,13 +115,13 @@ describe("Replies in one write", () => {
       ...replyParts(Operation.DeleteStream, [encodeResultRejection(1009)]),
       ...replyParts(Operation.NonReplicated, [Uint8Array.of(9)]),
     ];
-    const read = [...repliesIn(parts)].map(({ code, payload }) => [code, ...payload]);
+    const read = repliesIn(parts).map(({ code, payload }) => [code, ...payload]);
     assert.deepEqual(read, [[0], [0, 5, 6], [1009], [0, 9]]);
   });
 
   it("are copies, so the broker may use its memory again", () => {
     const body = Uint8Array.of(1, 2);
-    const [reply] = [...repliesIn(replyParts(Operation.NonReplicated, [body]))];
+    const [reply] = repliesIn(replyParts(Operation.NonReplicated, [body]));
     body.fill(9);
     assert.deepEqual(reply?.payload, Uint8Array.of(1, 2));
   });
@@ -124,6 +130,6 @@ describe("Replies in one write", () => {
     const header = new Uint8Array(HEADER_LENGTH);
     const fields = { client: 1n, serverProtocolVersion: 0, serverProtocolVersionMin: 0 };
     encodeEvictionHeader(header, { ...fields, reason: EvictionReason.InvalidCredentials });
-    assert.deepEqual([...repliesIn([header])], [{ code: 42, payload: new Uint8Array(0), isLast: true }]);
+    assert.deepEqual(repliesIn([header]), [{ code: 42, payload: new Uint8Array(0), isLast: true }]);
   });
 });

@@ -21,12 +21,6 @@ export interface RouteCall {
   whenSent(callback: () => void): void;
 }
 
-/** An answer that is not made of JSON values. */
-export interface RawAnswer {
-  readonly contentType: string;
-  readonly content: string | Uint8Array;
-}
-
 /** One route of the API, with the words that describe it. */
 export interface Route {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
@@ -45,16 +39,13 @@ export interface Route {
   handle(call: RouteCall): Promise<JsonValue | RawAnswer | undefined>;
 }
 
-const raw = new WeakSet<object>();
+/** An answer that is sent as it is, not made of JSON values. */
+export class RawAnswer {
+  readonly contentType: string;
+  readonly content: string | Uint8Array;
 
-/** Marks an answer that is sent as it is. */
-export function rawAnswer(contentType: string, content: string | Uint8Array): RawAnswer {
-  const answer = { contentType, content };
-  raw.add(answer);
-  return answer;
-}
-
-/** True for what `rawAnswer` made. */
-export function isRawAnswer(answer: JsonValue | RawAnswer): answer is RawAnswer {
-  return typeof answer === "object" && answer !== null && raw.has(answer);
+  constructor(contentType: string, content: string | Uint8Array) {
+    this.contentType = contentType;
+    this.content = content;
+  }
 }

@@ -166,14 +166,18 @@ export class HttpSession {
     return { client: this.#client, session: this.#session, request: BigInt(request), operation, code };
   }
 
-  async #write(write: () => Lease | undefined, timeoutCode: string): Promise<Uint8Array> {
-    const { writeSlots } = this.#parts;
-    writeSlots.take(this);
-    try {
-      return payloadOf(await this.#exchange(write, timeoutCode));
-    } finally {
-      writeSlots.give(this);
-    }
+  /** A write somebody waits for, in one of the slots for those; resolves with the payload of a success. */
+  #write(write: () => Lease | undefined, timeoutCode: string): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      const { writeSlots } = this.#parts;
+      writeSlots.take(this);
+      this.#start(write, timeoutCode, (outcome) => {
+        writeSlots.give(this);
+        if (outcome instanceof Error) reject(outcome);
+        else if (outcome.code !== 0) reject(errorOfCode(outcome.code));
+        else resolve(outcome.payload);
+      });
+    });
   }
 
   async #insist(write: () => Lease | undefined): Promise<Outcome> {
@@ -188,24 +192,35 @@ export class HttpSession {
     }
   }
 
-  /** One request and its outcome; with a time-out code it is waited for as long as a partition may take. */
+  /** One request and its outcome, as `#start`. */
   #exchange(write: () => Lease | undefined, timeoutCode?: string): Promise<Outcome> {
     return new Promise((resolve, reject) => {
-      const { deadlines } = this.#parts;
-      const deadline =
-        timeoutCode === undefined ? undefined : deadlines.add(() => reject(tooLate(timeoutCode)));
-      const done = (outcome: Outcome | CodedError) => {
-        if (deadline !== undefined) deadlines.settle(deadline);
-        if (isCodedError(outcome)) reject(lost(outcome));
-        else resolve(outcome);
-      };
-      try {
-        this.#request(write, done);
-      } catch (error) {
-        if (deadline !== undefined) deadlines.settle(deadline);
-        reject(error);
-      }
+      this.#start(write, timeoutCode, (outcome) =>
+        outcome instanceof Error ? reject(outcome) : resolve(outcome),
+      );
     });
+  }
+
+  /**
+   * Starts one request; `settle` is called once, with what came of it. With a time-out code it is waited for
+   * as long as a partition may take.
+   */
+  #start(
+    write: () => Lease | undefined,
+    timeoutCode: string | undefined,
+    settle: (outcome: Outcome | Error) => void,
+  ): void {
+    const { deadlines } = this.#parts;
+    const deadline =
+      timeoutCode === undefined ? undefined : deadlines.add(() => settle(tooLate(timeoutCode)));
+    const isInTime = () => deadline === undefined || deadlines.settle(deadline);
+    try {
+      this.#request(write, (outcome) => {
+        if (isInTime()) settle(isCodedError(outcome) ? lost(outcome) : outcome);
+      });
+    } catch (error) {
+      if (isInTime()) settle(error as Error);
+    }
   }
 
   #request(write: () => Lease | undefined, done: (outcome: Outcome | CodedError) => void): void {

@@ -1,0 +1,41 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { Fields } from "../json/fields.ts";
+import type { HttpSession } from "../sessions/http-session.ts";
+import type { RouteCall } from "./route.ts";
+
+/** What a handler is given, on top of Fastify's request and reply. */
+export class RequestCall implements RouteCall {
+  readonly session: HttpSession;
+  readonly #request: FastifyRequest;
+  readonly #reply: FastifyReply;
+
+  constructor(request: FastifyRequest, reply: FastifyReply, session: HttpSession) {
+    this.session = session;
+    this.#request = request;
+    this.#reply = reply;
+  }
+
+  get path(): Readonly<Record<string, string>> {
+    return this.#request.params as Readonly<Record<string, string>>;
+  }
+
+  get query(): Fields {
+    return Fields.ofQuery(this.#request.query);
+  }
+
+  get body(): unknown {
+    return this.#request.body;
+  }
+
+  header(name: string, value: string): void {
+    this.#reply.header(name, value);
+  }
+
+  status(status: number): void {
+    this.#reply.code(status);
+  }
+
+  whenSent(callback: () => void): void {
+    this.#reply.raw.once("close", callback);
+  }
+}
