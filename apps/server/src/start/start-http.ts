@@ -1,5 +1,6 @@
 import type { Broker } from "@millrace/broker";
 import type { BlockPool, ChecksumKernel } from "@millrace/framing";
+import { refuseOptions, resolveTopicOptions, resolveTopicUpdate } from "@millrace/metadata";
 import type { Platform } from "@millrace/platform";
 import type { PrometheusMetrics } from "@millrace/platform/prometheus";
 import type { SendConfirmation } from "@millrace/protocol";
@@ -58,6 +59,11 @@ export async function startHttp(parts: HttpParts): Promise<HttpListener | undefi
     bodyLengthMax: http.max_request_size,
     view: () => broker.shard.metadata.view,
     durabilityOf: (confirmation) => durabilityOf(broker, confirmation),
+    optionChecks: {
+      createTopic: resolveTopicOptions,
+      updateTopic: resolveTopicUpdate,
+      none: refuseOptions,
+    },
     version: VERSION,
   });
 }

@@ -37,6 +37,9 @@ declare module "fastify" {
 /** A socket on which nothing moves for so long is closed: longer than any answer is waited for. */
 const SILENCE_MAX_MS = 120_000;
 
+/** Name of the proof of identity in the document of the API. */
+const SCHEME_NAME = "bearer";
+
 /** What the app needs beside the options of the listener. */
 export interface AppParts {
   readonly sessions: SessionTable;
@@ -55,7 +58,7 @@ export async function createApp(options: ListenHttpOptions, parts: AppParts): Pr
   );
   addBodyParser(app);
   countRequests(app, options);
-  await app.register(swagger, { openapi: { info: { title: "Millrace", version: options.version } } });
+  await app.register(swagger, { openapi: documentHead(options.version) });
   if (options.cors !== undefined) await addCors(app, options.cors);
   app.decorateRequest("session", undefined);
   app.register((routes, _options, done) => {
@@ -69,6 +72,13 @@ export async function createApp(options: ListenHttpOptions, parts: AppParts): Pr
   });
   await app.ready();
   return app;
+}
+
+/** What the document of the API says beside its routes. */
+function documentHead(version: string) {
+  const bearer = { type: "http", scheme: "bearer", description: "From a login, or a personal access token" };
+  const components = { securitySchemes: { [SCHEME_NAME]: bearer as { type: "http"; scheme: string } } };
+  return { info: { title: "Millrace", version }, components };
 }
 
 /** HTTP/1.1 in clear; with TLS also HTTP/2, as the client chooses in the handshake. */
@@ -92,7 +102,7 @@ function createFastify(options: ListenHttpOptions): FastifyInstance {
 
 /** Every route that needs a login. */
 export function allRoutes(
-  options: Pick<ListenHttpOptions, "clock" | "durabilityOf" | "metricsPage">,
+  options: Pick<ListenHttpOptions, "clock" | "durabilityOf" | "metricsPage" | "optionChecks">,
 ): readonly Route[] {
   return [
     logoutRoute,
@@ -101,10 +111,10 @@ export function allRoutes(
     snapshotRoute(() => options.clock.wallMicros()),
     ...messageRoutes(options),
     ...offsetRoutes,
-    ...userRoutes,
+    ...userRoutes(options.optionChecks),
     ...tokenRoutes,
-    ...streamRoutes,
-    ...topicRoutes,
+    ...streamRoutes(options.optionChecks),
+    ...topicRoutes(options.optionChecks),
     ...partitionRoutes,
     ...groupRoutes,
   ];
@@ -114,7 +124,7 @@ function addRoute(app: FastifyInstance, route: Route): void {
   app.route({
     method: route.method,
     url: route.url,
-    schema: describeRoute(route),
+    schema: { ...describeRoute(route), security: [{ [SCHEME_NAME]: [] }] },
     handler: (request, reply) => {
       checkConsistency(request, route);
       const refuse = (error: unknown) => void reply.send(error);

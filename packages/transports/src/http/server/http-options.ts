@@ -3,6 +3,7 @@ import type { Clock, Connection, Log, Metrics, Random } from "@millrace/platform
 import type { SendConfirmation } from "@millrace/protocol";
 import type { ServerTls } from "../../tls/index.ts";
 import type { JwtOptions } from "./access/jwt-options.ts";
+import type { OptionChecks } from "./routes/option-faults.ts";
 
 /** Which pages of other origins may use the API from a browser. */
 export interface CorsOptions {
@@ -52,6 +53,8 @@ export interface ListenHttpOptions {
   readonly view: () => number;
   /** Word for the header `iggy-durability` of a confirmed batch. */
   readonly durabilityOf: (confirmation: SendConfirmation) => string;
+  /** How the broker judges options, to name the one it refused. */
+  readonly optionChecks: OptionChecks;
   /** Version of the server, for the document that describes the API. */
   readonly version: string;
 }

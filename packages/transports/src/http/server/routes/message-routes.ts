@@ -50,6 +50,7 @@ export function messageRoutes(parts: MessageRouteParts): readonly Route[] {
       status: 201,
       query: { ack: { type: "string", enum: Object.keys(ACKS) } },
       body: schema.sendMessages,
+      otherAnswers: { 202: "With ack=none: handed over, and nobody says what becomes of it" },
       answer: schema.confirmations,
       handle: (call) => send(parts, memo, call),
     },

@@ -33,6 +33,8 @@ export interface Route {
   readonly query?: Readonly<Record<string, Schema>>;
   readonly body?: Schema;
   readonly answer?: Schema;
+  /** Other successes, without a body: status and words. */
+  readonly otherAnswers?: Readonly<Record<number, string>>;
   /** Content type of the answer when it is no JSON. */
   readonly answerType?: string;
   /** Undefined for an answer without a body. */
