@@ -119,6 +119,22 @@ describe("Replies in one write", () => {
     assert.deepEqual(read, [[0], [0, 5, 6], [1009], [0, 9]]);
   });
 
+  it("may have the body, or its beginning, in one part with the header", () => {
+    const [header, body] = replyParts(Operation.NonReplicated, [Uint8Array.of(7, 8, 9)]) as [
+      Uint8Array,
+      Uint8Array,
+    ];
+    const behind = replyParts(Operation.NonReplicated, [Uint8Array.of(1)]);
+    const joined = (...parts: Uint8Array[]) => new Uint8Array(Buffer.concat(parts));
+    for (const parts of [[joined(header, body)], [joined(header, body.subarray(0, 1)), body.subarray(1)]]) {
+      const read = repliesIn([...parts, ...behind]).map(({ code, payload }) => [code, ...payload]);
+      assert.deepEqual(read, [
+        [0, 7, 8, 9],
+        [0, 1],
+      ]);
+    }
+  });
+
   it("are copies, so the broker may use its memory again", () => {
     const body = Uint8Array.of(1, 2);
     const [reply] = repliesIn(replyParts(Operation.NonReplicated, [body]));
