@@ -14,6 +14,7 @@ import { describeRoute } from "./openapi/describe-route.ts";
 import { groupRoutes } from "./routes/group-routes.ts";
 import { messageRoutes } from "./routes/message-routes.ts";
 import { offsetRoutes } from "./routes/offset-routes.ts";
+import type { OptionChecks } from "./routes/option-faults.ts";
 import { partitionRoutes } from "./routes/partition-routes.ts";
 import { addPublicRoutes, peerOf } from "./routes/public-routes.ts";
 import { RequestCall } from "./routes/request-call.ts";
@@ -67,7 +68,7 @@ export async function createApp(options: ListenHttpOptions, parts: AppParts): Pr
   });
   app.register((routes, _options, done) => {
     addAccess(routes, options, parts.sessions);
-    for (const route of allRoutes(options)) addRoute(routes, route);
+    for (const route of allRoutes(options)) addRoute(routes, route, options.optionChecks);
     done();
   });
   await app.ready();
@@ -102,7 +103,7 @@ function createFastify(options: ListenHttpOptions): FastifyInstance {
 
 /** Every route that needs a login. */
 export function allRoutes(
-  options: Pick<ListenHttpOptions, "clock" | "durabilityOf" | "metricsPage" | "optionChecks">,
+  options: Pick<ListenHttpOptions, "clock" | "durabilityOf" | "metricsPage">,
 ): readonly Route[] {
   return [
     logoutRoute,
@@ -111,16 +112,16 @@ export function allRoutes(
     snapshotRoute(() => options.clock.wallMicros()),
     ...messageRoutes(options),
     ...offsetRoutes,
-    ...userRoutes(options.optionChecks),
+    ...userRoutes,
     ...tokenRoutes,
-    ...streamRoutes(options.optionChecks),
-    ...topicRoutes(options.optionChecks),
+    ...streamRoutes,
+    ...topicRoutes,
     ...partitionRoutes,
     ...groupRoutes,
   ];
 }
 
-function addRoute(app: FastifyInstance, route: Route): void {
+function addRoute(app: FastifyInstance, route: Route, optionChecks: OptionChecks): void {
   app.route({
     method: route.method,
     url: route.url,
@@ -135,7 +136,8 @@ function addRoute(app: FastifyInstance, route: Route): void {
           refuse(error);
         }
       };
-      route.handle(new RequestCall(request, reply, sessionOf(request))).then(answer, refuse);
+      const session = sessionOf(request);
+      route.handle(new RequestCall(request, reply, { session, optionChecks })).then(answer, refuse);
     },
   });
 }

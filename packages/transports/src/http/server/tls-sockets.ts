@@ -29,7 +29,7 @@ export class TlsSockets {
     });
   }
 
-  /** Closes the connections on which no request is under way, and those of HTTP/2 once theirs are answered. */
+  /** Closes what has no request under way, and connections of HTTP/2 once theirs are answered. */
   closeIdle(): void {
     for (const session of this.#sessions) session.close();
     for (const socket of this.#encrypted) {

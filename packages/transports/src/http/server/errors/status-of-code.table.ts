@@ -60,6 +60,5 @@ export const FIELD_OF_CODE: ReadonlyMap<number, string> = new Map<number, string
   [ErrorCode.InvalidTopicSize, "max_topic_size"],
   [ErrorCode.TooManyPartitions, "partitions_count"],
   [ErrorCode.InvalidPartitionsCount, "partitions_count"],
-  [ErrorCode.InvalidSegmentsCount, "segments_count"],
   [ErrorCode.OptionsBlockTooLarge, "options"],
 ]);

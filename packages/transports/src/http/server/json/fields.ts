@@ -66,7 +66,7 @@ export class Fields {
     return typeof value === "string" ? value : this.fail(name, "A text is needed here.");
   }
 
-  /** A text of 1 to 255 bytes, as names and passwords travel. @throws HttpError with `code` for another one */
+  /** A text of 1 to 255 bytes, as names and passwords travel. @throws HttpError with `code` for another */
   name(name: string, code: number): string {
     const text = this.text(name);
     if (isName(text)) return text;

@@ -21,8 +21,8 @@ const CODES: ReadonlySet<number> = new Set([
 ]);
 
 /**
- * Waits for an answer; when the options are refused, says which one, and why. The reply itself is only a code,
- * so `check` looks at the same options again; it is called after a refusal and for nothing else.
+ * Waits for an answer; when the options are refused, says which one, and why. The reply itself is only a
+ * code, so `check` looks at the same options again; it is called after a refusal and for nothing else.
  *
  * @param fields  the body: a typed field is named as such, what stands in `options` behind that word
  */

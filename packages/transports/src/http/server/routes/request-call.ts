@@ -1,16 +1,23 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Fields } from "../json/fields.ts";
 import type { HttpSession } from "../sessions/http-session.ts";
+import type { OptionChecks } from "./option-faults.ts";
 import type { RouteCall } from "./route.ts";
 
 /** What a handler is given, on top of Fastify's request and reply. */
 export class RequestCall implements RouteCall {
   readonly session: HttpSession;
+  readonly optionChecks: OptionChecks;
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
 
-  constructor(request: FastifyRequest, reply: FastifyReply, session: HttpSession) {
-    this.session = session;
+  constructor(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    parts: { readonly session: HttpSession; readonly optionChecks: OptionChecks },
+  ) {
+    this.session = parts.session;
+    this.optionChecks = parts.optionChecks;
     this.#request = request;
     this.#reply = reply;
   }

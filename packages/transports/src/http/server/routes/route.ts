@@ -1,6 +1,7 @@
 import type { Fields } from "../json/fields.ts";
 import type { JsonValue } from "../json/write-json.ts";
 import type { HttpSession } from "../sessions/http-session.ts";
+import type { OptionChecks } from "./option-faults.ts";
 
 /** A JSON schema for the document that describes the API; requests are checked by the readers of `Fields`. */
 export type Schema = Readonly<Record<string, unknown>>;
@@ -8,6 +9,8 @@ export type Schema = Readonly<Record<string, unknown>>;
 /** What a handler is given. */
 export interface RouteCall {
   readonly session: HttpSession;
+  /** Says which option a refusal is about. */
+  readonly optionChecks: OptionChecks;
   /** Segments of the path by name, decoded. */
   readonly path: Readonly<Record<string, string>>;
   readonly query: Fields;

@@ -14,7 +14,7 @@ import { notFound } from "../errors/http-error.ts";
 import { Fields } from "../json/fields.ts";
 import { streamDetailsJson, streamJson } from "../objects/stream-json.ts";
 import { schema } from "../openapi/schemas.table.ts";
-import { namingOption, type OptionChecks } from "./option-faults.ts";
+import { namingOption } from "./option-faults.ts";
 import { optionsOf } from "./options-of.ts";
 import type { Route } from "./route.ts";
 import { streamOf } from "./targets.ts";
@@ -22,7 +22,7 @@ import { streamOf } from "./targets.ts";
 const tag = "streams";
 
 /** Streams. */
-export const streamRoutes = (checks: OptionChecks): readonly Route[] => [
+export const streamRoutes: readonly Route[] = [
   {
     method: "GET",
     url: "/streams",
@@ -42,10 +42,10 @@ export const streamRoutes = (checks: OptionChecks): readonly Route[] => [
     status: 200,
     body: schema.object({ name: schema.text, options: schema.optionTexts }, ["name"]),
     answer: schema.streamDetails,
-    async handle({ session, body }) {
+    async handle({ session, body, optionChecks }) {
       const stream = readStream(body);
       const asked = session.ask("CreateStream", encodeCreateStream(stream));
-      const reply = await namingOption(asked, Fields.ofBody(body), () => checks.none(stream.options));
+      const reply = await namingOption(asked, Fields.ofBody(body), () => optionChecks.none(stream.options));
       return streamDetailsJson(decodeBody(decodeCreateStreamReply, reply));
     },
   },
@@ -73,7 +73,7 @@ export const streamRoutes = (checks: OptionChecks): readonly Route[] => [
     async handle(call) {
       const stream = readStream(call.body);
       const asked = call.session.ask("UpdateStream", encodeUpdateStream({ ...streamOf(call), ...stream }));
-      await namingOption(asked, Fields.ofBody(call.body), () => checks.none(stream.options));
+      await namingOption(asked, Fields.ofBody(call.body), () => call.optionChecks.none(stream.options));
       return undefined;
     },
   },

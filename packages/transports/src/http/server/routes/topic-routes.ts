@@ -15,7 +15,7 @@ import { notFound } from "../errors/http-error.ts";
 import { Fields } from "../json/fields.ts";
 import { topicDetailsJson, topicJson } from "../objects/topic-json.ts";
 import { schema } from "../openapi/schemas.table.ts";
-import { namingOption, type OptionChecks } from "./option-faults.ts";
+import { namingOption } from "./option-faults.ts";
 import { topicOptionsOf } from "./options-of.ts";
 import type { Route } from "./route.ts";
 import { streamOf, topicOf } from "./targets.ts";
@@ -25,7 +25,7 @@ const COMPRESSION = { none: "none", gzip: "gzip" } as const;
 const NEEDED = ["name", "partitions_count", "compression_algorithm", "message_expiry", "max_topic_size"];
 
 /** Topics. */
-export const topicRoutes = (checks: OptionChecks): readonly Route[] => [
+export const topicRoutes: readonly Route[] = [
   {
     method: "GET",
     url: "/streams/:stream_id/topics",
@@ -55,7 +55,7 @@ export const topicRoutes = (checks: OptionChecks): readonly Route[] => [
       const topic = readTopic(fields);
       const request = encodeCreateTopic({ ...streamOf(call), partitionsCount, ...topic });
       const asked = call.session.ask("CreateTopic", request);
-      const check = () => checks.createTopic(topic.options, partitionsCount);
+      const check = () => call.optionChecks.createTopic(topic.options, partitionsCount);
       return topicDetailsJson(decodeBody(decodeCreateTopicReply, await namingOption(asked, fields, check)));
     },
   },
@@ -86,7 +86,7 @@ export const topicRoutes = (checks: OptionChecks): readonly Route[] => [
       const topic = readTopic(fields);
       const asked = call.session.ask("UpdateTopic", encodeUpdateTopic({ ...topicOf(call), ...topic }));
       await namingOption(asked, fields, () => {
-        checks.updateTopic(topic.options);
+        call.optionChecks.updateTopic(topic.options);
         throw tooSmall();
       });
       return undefined;

@@ -20,7 +20,7 @@ import { Fields } from "../json/fields.ts";
 import { readPermissions } from "../objects/permissions-json.ts";
 import { userDetailsJson, userJson } from "../objects/user-json.ts";
 import { schema } from "../openapi/schemas.table.ts";
-import { namingOption, type OptionChecks } from "./option-faults.ts";
+import { namingOption } from "./option-faults.ts";
 import { optionsOf } from "./options-of.ts";
 import type { Route, RouteCall } from "./route.ts";
 import { identifierOf } from "./targets.ts";
@@ -30,7 +30,7 @@ const STATUSES = { active: "active", inactive: "inactive" } as const;
 const status = { type: "string", enum: Object.keys(STATUSES) };
 
 /** Users and their permissions. */
-export const userRoutes = (checks: OptionChecks): readonly Route[] => [
+export const userRoutes: readonly Route[] = [
   {
     method: "GET",
     url: "/users",
@@ -59,7 +59,7 @@ export const userRoutes = (checks: OptionChecks): readonly Route[] => [
       ["username", "password"],
     ),
     answer: schema.userDetails,
-    async handle({ session, body }) {
+    async handle({ session, body, optionChecks }) {
       const fields = Fields.ofBody(body);
       const options = optionsOf(fields);
       const request = encodeBody(encodeCreateUser, {
@@ -70,7 +70,7 @@ export const userRoutes = (checks: OptionChecks): readonly Route[] => [
         options,
       });
       const asked = session.ask("CreateUser", request);
-      const reply = await namingOption(asked, fields, () => checks.none(options));
+      const reply = await namingOption(asked, fields, () => optionChecks.none(options));
       return userDetailsJson(decodeBody(decodeCreateUserReply, reply));
     },
   },
@@ -106,7 +106,9 @@ export const userRoutes = (checks: OptionChecks): readonly Route[] => [
         status: fields.has("status") ? fields.choice("status", STATUSES) : undefined,
         options,
       });
-      await namingOption(call.session.ask("UpdateUser", request), fields, () => checks.none(options));
+      await namingOption(call.session.ask("UpdateUser", request), fields, () =>
+        call.optionChecks.none(options),
+      );
       return undefined;
     },
   },
