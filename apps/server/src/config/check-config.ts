@@ -29,7 +29,10 @@ export function checkConfig(config: Config): void {
   checkTelemetry(config.telemetry);
   checkLimits(config);
   for (const name of LISTENERS) checkTls(config[name].tls, `${name}.tls`);
-  if (config.http.enabled) checkHttp(config.http);
+  if (config.http.enabled) {
+    checkTls(config.http.tls, "http.tls");
+    checkHttp(config.http);
+  }
   const { shutdown_poll_interval: poll, shutdown_drain_timeout: drain } = config.sharding;
   if (poll > drain) throw invalid("sharding.shutdown_poll_interval", "is above shutdown_drain_timeout");
   if (drain > config.sharding.shutdown_join_timeout) {
@@ -48,7 +51,6 @@ export function unbuiltSwitches(config: Config): readonly (readonly [key: string
   return [
     ["quic.enabled", config.quic.enabled],
     ["http.web_ui", config.http.enabled && config.http.web_ui],
-    ["http.tls.enabled", config.http.enabled && config.http.tls.enabled],
     ["encryption.enabled", config.encryption.enabled],
     ["cluster.enabled", config.cluster.enabled],
   ];
@@ -59,9 +61,16 @@ function refuseUnbuilt(config: Config): void {
   if (unbuilt === undefined) return;
   throw new CodedError(
     ErrorCode.FeatureUnavailable,
-    `The setting ${unbuilt[0]} = true is not available in this release. Set it to false.`,
+    `The setting ${unbuilt[0]} = true is not available in this release${reasonOf(unbuilt[0])}. Set it to false.`,
     { details: { key: unbuilt[0] } },
   );
+}
+
+/** Why a switch cannot be on, where its name does not say it, and what to use instead. */
+function reasonOf(key: string): string {
+  return key === "http.web_ui"
+    ? ": the server brings no pages for a browser; the command line and the HTTP API show the same"
+    : "";
 }
 
 /** Clients reconnect to the address the roster names, so a wildcard needs one that can be reached. */

@@ -241,9 +241,9 @@ test("Removed keys refuse to start and name what replaces them.", async () => {
 });
 
 test("A feature that is not built refuses to start when it is switched on.", async () => {
-  for (const name of ["QUIC", "HTTP_TLS", "ENCRYPTION", "CLUSTER"]) {
+  for (const name of ["QUIC", "ENCRYPTION", "CLUSTER"]) {
     const environment = { [`MILLRACE_${name}_ENABLED`]: "true" };
-    const key = new RegExp(`${name.toLowerCase().replace("_", ".")}.enabled = true is not available`);
+    const key = new RegExp(`${name.toLowerCase()}.enabled = true is not available`);
     await assert.rejects(loadConfig({ environment }), refusal(ErrorCode.FeatureUnavailable, key));
   }
 });
@@ -313,7 +313,10 @@ test("Settings of HTTP that contradict each other are refused by their key.", as
   const cases: readonly (readonly [string, RegExp])[] = [
     ["address = '0.0.0.0:3000'", /http\.address binds every interface/],
     ["address = '3000'", /http\.address = "3000"/],
-    ["web_ui = true", /http\.web_ui = true is not available/],
+    ["web_ui = true", /http\.web_ui = true is not available in this release: the server brings no pages/],
+    ["tls = { enabled = true }", /http\.tls\.cert_file is missing; http\.tls\.self_signed = true/],
+    ["tls = { enabled = true, cert_file = 'a.pem' }", /http\.tls\.key_file is missing beside/],
+    ["tls = { enabled = true, key_file = 'a.pem' }", /http\.tls\.cert_file is missing beside/],
     ["max_request_size = '1 GB'", /http\.max_request_size/],
     ["cors = { allowed_origins = ['*', 'http://a.example'] }", /http\.cors\.allowed_origins/],
     ["cors = { allow_credentials = true }", /http\.cors\.allowed_origins is \*/],
@@ -340,7 +343,10 @@ test("Settings of HTTP that contradict each other are refused by their key.", as
     const refused = (error: unknown) => isCodedError(error) && pattern.test(error.message);
     await assert.rejects(loadFile(`[http]\n${line}\n`), refused, line);
     const off = `[http]\nenabled = false\n${line}\n`;
-    if (/address =|cors|metrics|secret =|web_ui|issuer =/.test(line) && !/jwks_url =|trusted/.test(line)) {
+    if (
+      /address =|cors|metrics|secret =|web_ui|tls|issuer =/.test(line) &&
+      !/jwks_url =|trusted/.test(line)
+    ) {
       await loadFile(off);
     }
   }

@@ -12,8 +12,8 @@ import { byteSize, count, durationMs, flag, laterKey, optionalText, table, text,
 const MIB = 1024 * 1024;
 const U32 = { max: 0xffff_ffff };
 
-const tls = () =>
-  table({ enabled: flag(false), self_signed: flag(true), cert_file: text(""), key_file: text("") });
+const tls = (selfSigned = true) =>
+  table({ enabled: flag(false), self_signed: flag(selfSigned), cert_file: text(""), key_file: text("") });
 
 const tcp = table({
   enabled: flag(true),
@@ -69,7 +69,8 @@ const http = table({
       .prefault([]),
   }),
   metrics: table({ enabled: flag(true), endpoint: text("/metrics") }),
-  tls: table({ enabled: flag(false), cert_file: text(""), key_file: text("") }),
+  /** The reference takes files only here, so a certificate of our own making has to be asked for. */
+  tls: tls(false),
 });
 
 const websocket = table({

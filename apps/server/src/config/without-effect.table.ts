@@ -12,8 +12,6 @@ export const WITHOUT_EFFECT: readonly (readonly [path: string, reason: string])[
   ["quic.keep_alive_interval", "QUIC is not built"],
   ["quic.max_idle_timeout", "QUIC is not built"],
   ["quic.certificate", "QUIC is not built"],
-  ["http.tls.cert_file", "TLS is not built yet"],
-  ["http.tls.key_file", "TLS is not built yet"],
   ["websocket.read_buffer_size", "buffers follow the messages"],
   ["websocket.write_buffer_size", "buffers follow the messages"],
   ["websocket.max_write_buffer_size", "a slow reader is held back as on TCP"],

@@ -64,6 +64,7 @@ interface Document {
 
 interface Operation {
   readonly summary: string;
+  readonly security?: readonly object[];
   readonly parameters?: readonly { readonly name: string; readonly in: string }[];
   readonly requestBody?: {
     readonly content: Readonly<Record<string, { readonly schema: { readonly properties?: object } }>>;
@@ -107,12 +108,117 @@ test("Each described operation has words, its parameters, and bodies where the r
   await server.stop();
 });
 
+/** Keywords of schemas that OpenAPI 3.0 knows and this document uses. */
+const KEYWORDS = [
+  "type",
+  "format",
+  "enum",
+  "minimum",
+  "maximum",
+  "oneOf",
+  "items",
+  "properties",
+  "required",
+  "additionalProperties",
+  "nullable",
+  "description",
+  "example",
+];
+const TYPES = ["object", "array", "string", "integer", "number", "boolean"];
+
+/** Every schema below `schema`, itself included, with the path to it. */
+function* schemasIn(
+  schema: Record<string, unknown>,
+  at: string,
+): Generator<[string, Record<string, unknown>]> {
+  yield [at, schema];
+  const { items, additionalProperties, oneOf, properties } = schema;
+  const inner = [
+    items,
+    additionalProperties,
+    ...((oneOf as unknown[]) ?? []),
+    ...Object.values(properties ?? {}),
+  ];
+  for (const [index, one] of inner.entries()) {
+    if (typeof one === "object" && one !== null)
+      yield* schemasIn(one as Record<string, unknown>, `${at}.${index}`);
+  }
+}
+
+interface Content {
+  readonly description?: string;
+  readonly content?: Readonly<Record<string, { readonly schema: Record<string, unknown> }>>;
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly schema: Record<string, unknown>;
+}
+
+interface WholeOperation {
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: Content;
+  readonly responses: Readonly<Record<string, Content>>;
+}
+
+/** Checks one operation; returns how many schemas it has. */
+function checkOperation(
+  at: string,
+  { parameters = [], requestBody = {}, responses }: WholeOperation,
+): number {
+  const contents = [requestBody, ...Object.values(responses)].flatMap(({ content = {} }) =>
+    Object.values(content),
+  );
+  const roots = [...parameters, ...contents].map(({ schema }) => schema);
+  const all = roots.flatMap((schema) => [...schemasIn(schema, at)]);
+  for (const [place, schema] of all) checkSchema(place, schema);
+  for (const { name, in: where, required } of parameters) {
+    assert.ok(where === "query" || (where === "path" && required === true), `${at} ${name}`);
+  }
+  for (const [status, { description = "" }] of Object.entries(responses)) {
+    assert.match(status, /^([1-5]\d\d|[1-5]XX)$/, at);
+    assert.notEqual(description, "", `${at} ${status}`);
+  }
+  return all.length;
+}
+
+function checkSchema(at: string, schema: Record<string, unknown>): void {
+  const unknown = Object.keys(schema).filter((key) => !KEYWORDS.includes(key));
+  assert.deepEqual(unknown, [], at);
+  assert.ok(schema["oneOf"] !== undefined || TYPES.includes(schema["type"] as string), at);
+  assert.equal(schema["type"] === "array", schema["items"] !== undefined, at);
+  const properties = Object.keys((schema["properties"] as object | undefined) ?? {});
+  for (const name of (schema["required"] as string[] | undefined) ?? []) {
+    assert.ok(properties.includes(name), `${at}: ${name}`);
+  }
+}
+
+test("The document is one of OpenAPI 3.0: schemas, parameters and answers have the forms it allows.", async () => {
+  const server = await HttpUnderTest.start();
+  const { text } = await server.call("GET", "/openapi.json", { token: "" });
+  assert.doesNotMatch(text, /\d{17}/, "no number that was rounded");
+  const { openapi, info, paths, components } = JSON.parse(text);
+  assert.match(openapi, /^3\.0\.\d$/);
+  assert.ok(info.title.length > 0 && /^\d+\.\d+\.\d+/.test(info.version));
+  assert.equal(components.securitySchemes.bearer.scheme, "bearer");
+  const operations = Object.entries(paths as Record<string, Record<string, WholeOperation>>).flatMap(
+    ([path, methods]) => Object.entries(methods).map(([method, one]) => [`${method} ${path}`, one] as const),
+  );
+  const counts = operations.map(([at, operation]) => checkOperation(at, operation));
+  assert.ok(counts.reduce((sum, count) => sum + count) > 500, "so many schemas were seen");
+  await server.stop();
+});
+
 test("Every described route is there: a stranger is asked for a token, or let in where none is needed.", async () => {
   const server = await HttpUnderTest.start();
+  const { paths } = await documentOf(server);
   for (const [method, path] of ROUTES) {
     const url = path.replace(/\{\w+\}/g, "1");
     const answer = await server.call(method.toUpperCase(), url, { token: "" });
     const isPublic = ["/ping", "/health", "/ready"].includes(path) || /login$|refresh-token$/.test(path);
+    assert.equal(paths[path]?.[method]?.security === undefined, isPublic, `${method} ${path}`);
     if (isPublic) assert.notEqual(answer.status, 404, path);
     else assert.deepEqual([answer.status, answer.json.id], [401, 77], `${method} ${path}`);
   }

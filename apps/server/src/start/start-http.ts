@@ -1,5 +1,6 @@
 import type { Broker } from "@millrace/broker";
 import type { BlockPool, ChecksumKernel } from "@millrace/framing";
+import { refuseOptions, resolveTopicOptions, resolveTopicUpdate } from "@millrace/metadata";
 import type { Platform } from "@millrace/platform";
 import type { PrometheusMetrics } from "@millrace/platform/prometheus";
 import type { SendConfirmation } from "@millrace/protocol";
@@ -14,6 +15,7 @@ import { jwtSecret } from "../config/check-http.ts";
 import { parseListenAddress } from "../config/listen-address.ts";
 import type { Config } from "../config/schema.ts";
 import { VERSION } from "../version.ts";
+import { listenerTls } from "./listener-tls.ts";
 import { namingSetting } from "./naming-setting.ts";
 import { sessionsOf } from "./session-table-part.ts";
 
@@ -30,7 +32,11 @@ export interface HttpParts {
   readonly pool: BlockPool;
 }
 
-/** Opens the HTTP API as the configuration says; undefined when it is off. */
+/**
+ * Opens the HTTP API as the configuration says; undefined when it is off.
+ *
+ * @throws CodedError CannotBindToSocket, InvalidTlsCertificatePath, InvalidTlsCertificate
+ */
 export async function startHttp(parts: HttpParts): Promise<HttpListener | undefined> {
   const { config, platform, metrics, broker } = parts;
   const { http } = config;
@@ -46,6 +52,7 @@ export async function startHttp(parts: HttpParts): Promise<HttpListener | undefi
     random: platform.random,
     log: platform.log.child({ transport: "http" }),
     metrics,
+    tls: await listenerTls(http.tls, "http.tls"),
     jwt: jwtOptions(http.jwt),
     cors: corsOptions(http.cors),
     metricsPage: http.metrics.enabled ? metricsPage : undefined,
@@ -54,6 +61,11 @@ export async function startHttp(parts: HttpParts): Promise<HttpListener | undefi
     bodyLengthMax: http.max_request_size,
     view: () => broker.shard.metadata.view,
     durabilityOf: (confirmation) => durabilityOf(broker, confirmation),
+    optionChecks: {
+      createTopic: resolveTopicOptions,
+      updateTopic: resolveTopicUpdate,
+      none: refuseOptions,
+    },
     version: VERSION,
   });
   return namingSetting("http", listening);

@@ -100,7 +100,14 @@ export class HttpUnderTest {
       onConnection,
       log: platform.log,
     });
-    const http = await startHttp({ config, platform, metrics, broker, kernel, pool });
+    const http = await startHttp({ config, platform, metrics, broker, kernel, pool }).catch(
+      async (error: unknown) => {
+        await tcp.close();
+        await broker.stop({ drainMs: 0 });
+        await rm(path, { recursive: true });
+        throw error;
+      },
+    );
     assert.ok(http !== undefined);
     ports = { tcp: tcp.port, http: http.port };
     return new HttpUnderTest({ broker, pool, tcp, http, folder: path });

@@ -43,6 +43,7 @@ test("500 connections with half an HTTP header, or nothing, leave others served 
     headersMaxMs: 1500,
     view: () => 0,
     durabilityOf: () => "persisted",
+    optionChecks: { createTopic() {}, updateTopic() {}, none() {} },
     version: "1",
   });
   const sockets: Socket[] = [];

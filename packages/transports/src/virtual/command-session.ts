@@ -191,14 +191,18 @@ export class CommandSession {
     return { client: this.#client, session: this.#session, request: BigInt(request), operation, code };
   }
 
-  async #write(write: () => Lease | undefined, what: LateAnswer): Promise<Uint8Array> {
+  /** A write somebody waits for, in one of the slots for those; resolves with the payload of a success. */
+  #write(write: () => Lease | undefined, what: LateAnswer): Promise<Uint8Array> {
     const { writeSlots, failures } = this.#parts;
-    if (!writeSlots.take(this)) throw failures.tooManyWrites();
-    try {
-      return this.#payloadOf(await this.#exchange(write, what));
-    } finally {
-      writeSlots.give(this);
-    }
+    if (!writeSlots.take(this)) return Promise.reject(failures.tooManyWrites());
+    return new Promise((resolve, reject) => {
+      this.#start(write, what, (outcome) => {
+        writeSlots.give(this);
+        if (outcome instanceof Error) reject(outcome);
+        else if (outcome.code !== 0) reject(failures.refused(outcome.code));
+        else resolve(outcome.payload);
+      });
+    });
   }
 
   async #insist(write: () => Lease | undefined, isWanted: () => boolean): Promise<Outcome> {
@@ -213,26 +217,35 @@ export class CommandSession {
     }
   }
 
-  /** One request and its outcome; what has a time-out is waited for as long as a partition may take. */
+  /** One request and its outcome, as `#start`. */
   #exchange(write: () => Lease | undefined, what?: LateAnswer): Promise<Outcome> {
     return new Promise((resolve, reject) => {
-      const { deadlines, failures } = this.#parts;
-      const expire = (late: LateAnswer) => () => reject(failures.late(late, PARTITION_PATIENCE_MS));
-      const deadline = what === undefined ? undefined : deadlines.add(expire(what));
-      const done = (outcome: Outcome | CodedError) => {
-        if (deadline !== undefined) deadlines.settle(deadline);
-        // The connection ended before the answer: what became of a write is not known.
-        const { TransientNotCommitted } = ErrorCode;
-        if (isCodedError(outcome)) reject(failures.refused(TransientNotCommitted, outcome.message));
-        else resolve(outcome);
-      };
-      try {
-        this.#request(write, done);
-      } catch (error) {
-        if (deadline !== undefined) deadlines.settle(deadline);
-        reject(error);
-      }
+      this.#start(write, what, (outcome) => (outcome instanceof Error ? reject(outcome) : resolve(outcome)));
     });
+  }
+
+  /**
+   * Starts one request; `settle` is called once, with what came of it. What may be late is waited for as long
+   * as a partition may take.
+   */
+  #start(
+    write: () => Lease | undefined,
+    what: LateAnswer | undefined,
+    settle: (outcome: Outcome | Error) => void,
+  ): void {
+    const { deadlines, failures } = this.#parts;
+    const expire = (late: LateAnswer) => () => settle(failures.late(late, PARTITION_PATIENCE_MS));
+    const deadline = what === undefined ? undefined : deadlines.add(expire(what));
+    // When the connection ends before the answer, what became of a write is not known.
+    const lost = (error: CodedError) => failures.refused(ErrorCode.TransientNotCommitted, error.message);
+    const isInTime = () => deadline === undefined || deadlines.settle(deadline);
+    try {
+      this.#request(write, (outcome) => {
+        if (isInTime()) settle(isCodedError(outcome) ? lost(outcome) : outcome);
+      });
+    } catch (error) {
+      if (isInTime()) settle(error as Error);
+    }
   }
 
   #request(write: () => Lease | undefined, done: (outcome: Outcome | CodedError) => void): void {

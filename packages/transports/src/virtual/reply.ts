@@ -23,25 +23,25 @@ export interface Outcome {
 const NO_BYTES = new Uint8Array(0);
 
 /**
- * Takes the replies of one vectored write apart. A reply begins with a part of its own: its 256-byte header,
- * perhaps with the body's beginning behind it. The rest of the body is the parts after it; some may be empty.
+ * Takes the replies of one vectored write apart and calls `take` with each. A reply begins with a part that
+ * holds its 256-byte header, and perhaps what follows; the parts after it, some of which may be empty, are
+ * the rest of its body.
  */
-export function* repliesIn(parts: readonly Uint8Array[]): Generator<Outcome> {
+export function eachReply(parts: readonly Uint8Array[], take: (outcome: Outcome) => void): void {
   for (let index = 0; index < parts.length; ) {
-    const header = parts[index++] as Uint8Array;
-    const view = new DataView(header.buffer, header.byteOffset, header.byteLength);
+    const first = parts[index++] as Uint8Array;
+    const view = new DataView(first.buffer, first.byteOffset, first.byteLength);
     const bodyLength = messageLengthAt(view, 0) - HEADER_LENGTH;
-    const body: Uint8Array[] = [header.subarray(HEADER_LENGTH)];
-    for (let length = header.length - HEADER_LENGTH; length < bodyLength; ) {
+    const body = [first.subarray(HEADER_LENGTH)];
+    for (let length = first.length - HEADER_LENGTH; length < bodyLength; ) {
       const part = parts[index++];
       if (part === undefined) throw new CodedError(ErrorCode.InvalidCommand, "A reply is not whole.");
       body.push(part);
       length += part.length;
     }
     while (parts[index]?.length === 0) index++;
-    yield commandAt(view, 0) === WireCommand.eviction
-      ? evicted(header)
-      : outcomeOf(view, joined(body, bodyLength));
+    const isEviction = commandAt(view, 0) === WireCommand.eviction;
+    take(isEviction ? evicted(first) : outcomeOf(view, joined(body, bodyLength)));
   }
 }
 

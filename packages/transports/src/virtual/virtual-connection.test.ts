@@ -12,7 +12,7 @@ import {
 import { TransportKind } from "@millrace/platform";
 import { EvictionReason, encodeResultRejection, encodeResultSuccess, Operation } from "@millrace/protocol";
 import { DeliveryTurn } from "./delivery-turn.ts";
-import { type Outcome, repliesIn } from "./reply.ts";
+import { eachReply, type Outcome } from "./reply.ts";
 import { VirtualConnection } from "./virtual-connection.ts";
 
 const leases = new HeapLeases();
@@ -44,6 +44,12 @@ function started() {
     connection.request({ messageLease, done: (outcome) => outcomes.push(outcome) });
   };
   return { connection, heard, outcomes, ask };
+}
+
+function repliesIn(parts: readonly Uint8Array[]): Outcome[] {
+  const outcomes: Outcome[] = [];
+  eachReply(parts, (outcome) => outcomes.push(outcome));
+  return outcomes;
 }
 
 describe("A virtual connection", () => {
@@ -115,13 +121,29 @@ describe("Replies in one write", () => {
       ...replyParts(Operation.NonReplicated, [Uint8Array.of(9)]),
       Buffer.concat(replyParts(Operation.CreateStream, [body])),
     ];
-    const read = [...repliesIn(parts)].map(({ code, payload }) => [code, ...payload]);
+    const read = repliesIn(parts).map(({ code, payload }) => [code, ...payload]);
     assert.deepEqual(read, [[0], [0, 5, 6], [1009], [0, 9], [0, 5, 6]]);
+  });
+
+  it("may have the body, or its beginning, in one part with the header", () => {
+    const [header, body] = replyParts(Operation.NonReplicated, [Uint8Array.of(7, 8, 9)]) as [
+      Uint8Array,
+      Uint8Array,
+    ];
+    const behind = replyParts(Operation.NonReplicated, [Uint8Array.of(1)]);
+    const joined = (...parts: Uint8Array[]) => new Uint8Array(Buffer.concat(parts));
+    for (const parts of [[joined(header, body)], [joined(header, body.subarray(0, 1)), body.subarray(1)]]) {
+      const read = repliesIn([...parts, ...behind]).map(({ code, payload }) => [code, ...payload]);
+      assert.deepEqual(read, [
+        [0, 7, 8, 9],
+        [0, 1],
+      ]);
+    }
   });
 
   it("are copies, so the broker may use its memory again", () => {
     const body = Uint8Array.of(1, 2);
-    const [reply] = [...repliesIn(replyParts(Operation.NonReplicated, [body]))];
+    const [reply] = repliesIn(replyParts(Operation.NonReplicated, [body]));
     body.fill(9);
     assert.deepEqual(reply?.payload, Uint8Array.of(1, 2));
   });
@@ -130,6 +152,6 @@ describe("Replies in one write", () => {
     const header = new Uint8Array(HEADER_LENGTH);
     const fields = { client: 1n, serverProtocolVersion: 0, serverProtocolVersionMin: 0 };
     encodeEvictionHeader(header, { ...fields, reason: EvictionReason.InvalidCredentials });
-    assert.deepEqual([...repliesIn([header])], [{ code: 42, payload: new Uint8Array(0), isLast: true }]);
+    assert.deepEqual(repliesIn([header]), [{ code: 42, payload: new Uint8Array(0), isLast: true }]);
   });
 });

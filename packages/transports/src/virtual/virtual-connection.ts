@@ -2,7 +2,7 @@ import { CodedError, ErrorCode } from "@millrace/errors";
 import type { Lease } from "@millrace/framing";
 import type { Connection, TransportKind, VouchedUser } from "@millrace/platform";
 import type { DeliveryTurn } from "./delivery-turn.ts";
-import { type Outcome, repliesIn } from "./reply.ts";
+import { eachReply, type Outcome } from "./reply.ts";
 
 /** One request of a virtual connection. */
 export interface PendingRequest {
@@ -31,6 +31,7 @@ export class VirtualConnection implements Connection {
   onEnded: () => void = () => {};
   readonly #turn: DeliveryTurn;
   readonly #deliverLater = () => this.#deliverAll();
+  readonly #answerOldest = (outcome: Outcome) => this.#unanswered.shift()?.done(outcome);
   readonly #unanswered: PendingRequest[] = [];
   readonly #waiting: PendingRequest[] = [];
   #pauses = 0;
@@ -74,7 +75,7 @@ export class VirtualConnection implements Connection {
       queueMicrotask(() => onWritten?.(gone()));
       return false;
     }
-    for (const outcome of repliesIn(parts)) this.#unanswered.shift()?.done(outcome);
+    eachReply(parts, this.#answerOldest);
     queueMicrotask(() => onWritten?.());
     return true;
   }

@@ -2,6 +2,7 @@ import cors from "@fastify/cors";
 import swagger from "@fastify/swagger";
 import { ErrorCode } from "@millrace/errors";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import { serverTlsOptions } from "../../tls/server-tls.ts";
 import type { CommandSession } from "../../virtual/command-session.ts";
 import { unauthenticated } from "./access/access-tokens.ts";
 import { answerError } from "./errors/answer-error.ts";
@@ -9,14 +10,16 @@ import { badInput, errorOfCode, HttpError, plainError } from "./errors/http-erro
 import type { CorsOptions, ListenHttpOptions } from "./http-options.ts";
 import { Fields } from "./json/fields.ts";
 import { parseJson } from "./json/parse-json.ts";
-import { writeJson } from "./json/write-json.ts";
+import { type JsonValue, writeJson } from "./json/write-json.ts";
 import { describeRoute } from "./openapi/describe-route.ts";
 import { groupRoutes } from "./routes/group-routes.ts";
 import { messageRoutes } from "./routes/message-routes.ts";
 import { offsetRoutes } from "./routes/offset-routes.ts";
+import type { OptionChecks } from "./routes/option-faults.ts";
 import { partitionRoutes } from "./routes/partition-routes.ts";
 import { addPublicRoutes, peerOf } from "./routes/public-routes.ts";
-import { isRawAnswer, type Route } from "./routes/route.ts";
+import { RequestCall } from "./routes/request-call.ts";
+import { RawAnswer, type Route } from "./routes/route.ts";
 import { logoutRoute, metricsRoute } from "./routes/session-routes.ts";
 import { streamRoutes } from "./routes/stream-routes.ts";
 import { snapshotRoute, systemRoutes } from "./routes/system-routes.ts";
@@ -30,9 +33,6 @@ declare module "fastify" {
     /** Set before a route that needs a login is entered. */
     session: CommandSession | undefined;
   }
-  interface FastifyContextConfig {
-    readonly isPublic?: boolean;
-  }
 }
 
 /** A socket on which nothing moves for so long is closed: longer than any answer is waited for. */
@@ -43,6 +43,9 @@ const HEADERS_MAX_MS = 10_000;
 /** How often in that time slow ones are looked for. */
 const HEADERS_CHECKS = 5;
 
+/** Name of the proof of identity in the document of the API. */
+const SCHEME_NAME = "bearer";
+
 /** What the app needs beside the options of the listener. */
 export interface AppParts {
   readonly sessions: SessionTable;
@@ -51,14 +54,7 @@ export interface AppParts {
 
 /** The HTTP application with every route, not listening yet. */
 export async function createApp(options: ListenHttpOptions, parts: AppParts): Promise<FastifyInstance> {
-  const app = fastify({
-    bodyLimit: options.bodyLengthMax,
-    connectionTimeout: SILENCE_MAX_MS,
-    http: slowRequestLimits(options),
-    forceCloseConnections: "idle",
-    routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: true },
-    frameworkErrors: (error, _, reply) => answerError(error, reply as FastifyReply, options.log),
-  });
+  const app = createFastify(options);
   app.server.maxConnections = options.socketsMax;
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => (data) => String(data));
@@ -68,12 +64,16 @@ export async function createApp(options: ListenHttpOptions, parts: AppParts): Pr
   );
   addBodyParser(app);
   countRequests(app, options);
-  await app.register(swagger, { openapi: { info: { title: "Millrace", version: options.version } } });
+  await app.register(swagger, { openapi: documentHead(options.version) });
   if (options.cors !== undefined) await addCors(app, options.cors);
-  addAccess(app, options, parts.sessions);
+  app.decorateRequest("session", undefined);
   app.register((routes, _options, done) => {
     addPublicRoutes(routes, parts);
-    for (const route of allRoutes(options)) addRoute(routes, route);
+    done();
+  });
+  app.register((routes, _options, done) => {
+    addAccess(routes, options, parts.sessions);
+    for (const route of allRoutes(options)) addRoute(routes, route, options.optionChecks);
     done();
   });
   await app.ready();
@@ -83,6 +83,32 @@ export async function createApp(options: ListenHttpOptions, parts: AppParts): Pr
 /** A socket on which the head of a request does not come to its end is closed, a silent one too. */
 function slowRequestLimits({ headersMaxMs = HEADERS_MAX_MS }: ListenHttpOptions) {
   return { headersTimeout: headersMaxMs, connectionsCheckingInterval: headersMaxMs / HEADERS_CHECKS };
+}
+
+/** What the document of the API says beside its routes. */
+function documentHead(version: string) {
+  const bearer = { type: "http", scheme: "bearer", description: "From a login, or a personal access token" };
+  const components = { securitySchemes: { [SCHEME_NAME]: bearer as { type: "http"; scheme: string } } };
+  return { info: { title: "Millrace", version }, components };
+}
+
+/** HTTP/1.1 in clear; with TLS also HTTP/2, as the client chooses in the handshake. */
+function createFastify(options: ListenHttpOptions): FastifyInstance {
+  const { tls, log } = options;
+  const settings = {
+    bodyLimit: options.bodyLengthMax,
+    connectionTimeout: SILENCE_MAX_MS,
+    routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: true },
+    frameworkErrors: (error: unknown, _: unknown, reply: unknown) =>
+      answerError(error, reply as FastifyReply, log),
+  };
+  if (tls === undefined) {
+    return fastify({ ...settings, http: slowRequestLimits(options), forceCloseConnections: "idle" });
+  }
+  const https = { ...serverTlsOptions(tls), ...slowRequestLimits(options), allowHTTP1: true };
+  const app = fastify({ ...settings, http2: true, http2SessionTimeout: SILENCE_MAX_MS, https });
+  // Everything that is used of requests and replies is the same in both versions of HTTP.
+  return app as unknown as FastifyInstance;
 }
 
 /** Every route that needs a login. */
@@ -105,28 +131,32 @@ export function allRoutes(
   ];
 }
 
-function addRoute(app: FastifyInstance, route: Route): void {
+function addRoute(app: FastifyInstance, route: Route, optionChecks: OptionChecks): void {
   app.route({
     method: route.method,
     url: route.url,
-    schema: describeRoute(route),
-    handler: async (request, reply) => {
+    schema: { ...describeRoute(route), security: [{ [SCHEME_NAME]: [] }] },
+    handler: (request, reply) => {
       checkConsistency(request, route);
-      const answer = await route.handle({
-        session: sessionOf(request),
-        path: request.params as Readonly<Record<string, string>>,
-        query: Fields.ofQuery(request.query),
-        body: request.body,
-        header: (name, value) => void reply.header(name, value),
-        status: (status) => void reply.code(status),
-        whenSent: (callback) => void reply.raw.once("close", callback),
-      });
-      if (reply.statusCode === 200) reply.code(route.status);
-      if (answer === undefined) return reply.send();
-      if (isRawAnswer(answer)) return reply.type(answer.contentType).send(answer.content);
-      return reply.type("application/json; charset=utf-8").send(writeJson(answer));
+      const refuse = (error: unknown) => void reply.send(error);
+      const answer = (value: JsonValue | RawAnswer | undefined) => {
+        try {
+          sendAnswer(reply, route, value);
+        } catch (error) {
+          refuse(error);
+        }
+      };
+      const session = sessionOf(request);
+      route.handle(new RequestCall(request, reply, { session, optionChecks })).then(answer, refuse);
     },
   });
+}
+
+function sendAnswer(reply: FastifyReply, route: Route, answer: JsonValue | RawAnswer | undefined): void {
+  if (reply.statusCode === 200) reply.code(route.status);
+  if (answer === undefined) reply.send();
+  else if (answer instanceof RawAnswer) reply.type(answer.contentType).send(answer.content);
+  else reply.type("application/json; charset=utf-8").send(writeJson(answer));
 }
 
 /** JSON bodies with exact numbers; an empty body counts as none. */
@@ -151,14 +181,9 @@ function addBodyParser(app: FastifyInstance): void {
   });
 }
 
-/** The session behind the bearer of a token, looked up before the body is read. */
-function addAccess(app: FastifyInstance, options: ListenHttpOptions, sessions: SessionTable): void {
-  app.decorateRequest("session", undefined);
-  app.addHook("onRequest", (request, reply, done) => {
-    if (request.is404 || request.routeOptions.config.isPublic === true) {
-      done();
-      return;
-    }
+/** Finds the session behind the bearer of a token before the body of a request is read. */
+function addAccess(routes: FastifyInstance, options: ListenHttpOptions, sessions: SessionTable): void {
+  routes.addHook("onRequest", (request, reply, done) => {
     const enter = (session: CommandSession) => {
       request.session = session;
       reply.header("iggy-view", String(options.view()));

@@ -1,7 +1,9 @@
 import type { BlockPool, ChecksumKernel } from "@millrace/framing";
 import type { Clock, Connection, Log, Metrics, Random } from "@millrace/platform";
 import type { SendConfirmation } from "@millrace/protocol";
+import type { ServerTls } from "../../tls/index.ts";
 import type { JwtOptions } from "./access/jwt-options.ts";
+import type { OptionChecks } from "./routes/option-faults.ts";
 
 /** Which pages of other origins may use the API from a browser. */
 export interface CorsOptions {
@@ -27,6 +29,8 @@ export interface ListenHttpOptions {
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
+  /** With it everything is encrypted, and HTTP/2 is spoken beside HTTP/1.1. */
+  readonly tls?: ServerTls | undefined;
   /** The broker: it gets one connection per logged-in client. */
   readonly onConnection: (connection: Connection) => void;
   /** The kernel of the broker and the pool cut from its memory: batches are written and sealed in place. */
@@ -51,6 +55,8 @@ export interface ListenHttpOptions {
   readonly view: () => number;
   /** Word for the header `iggy-durability` of a confirmed batch. */
   readonly durabilityOf: (confirmation: SendConfirmation) => string;
+  /** How the broker judges options, to name the one it refused. */
+  readonly optionChecks: OptionChecks;
   /** Version of the server, for the document that describes the API. */
   readonly version: string;
 }

@@ -7,7 +7,8 @@
  * const http = await listenHttp({
  *   host: "127.0.0.1", port: 3000, onConnection: (connection) => broker.onConnection(connection),
  *   kernel, leases: pool, clock, random, log, metrics, jwt, socketsMax: 1024, sessionsMax: 4096,
- *   bodyLengthMax: 2_000_000, view: () => 0, durabilityOf: () => "replicated-memory", version: "0.1.0",
+ *   bodyLengthMax: 2_000_000, view: () => 0, durabilityOf: () => "replicated-memory", optionChecks,
+ *   version: "0.1.0",
  * });
  * await http.close();
  * ```
@@ -19,3 +20,4 @@
 export type { JwtOptions, TrustedIssuer } from "./access/jwt-options.ts";
 export type { CorsOptions, ListenHttpOptions, MetricsPage } from "./http-options.ts";
 export { type HttpListener, listenHttp } from "./listen-http.ts";
+export type { OptionChecks } from "./routes/option-faults.ts";

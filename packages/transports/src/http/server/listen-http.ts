@@ -6,6 +6,7 @@ import { createApp } from "./app.ts";
 import type { ListenHttpOptions } from "./http-options.ts";
 import { HTTP_FAILURES } from "./sessions/http-failures.ts";
 import { SessionTable } from "./sessions/session-table.ts";
+import { TlsSockets } from "./tls-sockets.ts";
 
 /** The open HTTP API. */
 export interface HttpListener extends Listener {
@@ -28,7 +29,7 @@ const CLOSE_GRACE_MS = 5000;
  *
  * Every route stands for a binary command and is carried out by the broker on a connection that exists only
  * in memory, one per logged-in client: there is no second implementation of any command, permission or error.
- * @throws CodedError `CannotBindToSocket` with host, port and cause
+ * @throws CodedError `CannotBindToSocket` with host, port and cause; `InvalidTlsCertificate`
  * @see http-api
  */
 export async function listenHttp(options: ListenHttpOptions): Promise<HttpListener> {
@@ -44,6 +45,7 @@ export async function listenHttp(options: ListenHttpOptions): Promise<HttpListen
   const sessions = new SessionTable({ parts, tokens, sessionsMax: options.sessionsMax, idleSeconds });
   let isReady = true;
   const app = await createApp(options, { sessions, isReady: () => isReady });
+  const tlsSockets = options.tls === undefined ? undefined : new TlsSockets(app.server);
   try {
     await app.listen({ host: options.host, port: options.port });
   } catch (error) {
@@ -64,8 +66,12 @@ export async function listenHttp(options: ListenHttpOptions): Promise<HttpListen
     },
     async close() {
       isReady = false;
-      const cutOff = clock.setTimer(CLOSE_GRACE_MS, () => app.server.closeAllConnections());
-      await app.close();
+      const cutOff = clock.setTimer(CLOSE_GRACE_MS, () =>
+        tlsSockets === undefined ? app.server.closeAllConnections() : tlsSockets.closeAll(),
+      );
+      const closed = app.close();
+      tlsSockets?.closeIdle();
+      await closed;
       cutOff.cancel();
       sessions.close();
       space.release();

@@ -10,8 +10,14 @@ export function answerError(error: unknown, reply: FastifyReply, log: Log): void
   const answer = httpErrorOf(error, log);
   reply.code(answer.status).type("application/json; charset=utf-8");
   if (answer.retryAfterSeconds !== undefined) reply.header("retry-after", String(answer.retryAfterSeconds));
-  if (answer.status === PAYLOAD_TOO_LARGE) reply.header("connection", "close");
+  if (answer.status === PAYLOAD_TOO_LARGE) endConnection(reply);
   reply.send(answer.body());
+}
+
+/** HTTP/2, where requests share a connection, has no such header: only the stream is given up. */
+function endConnection(reply: FastifyReply): void {
+  if (reply.request.raw.httpVersionMajor === 1) reply.header("connection", "close");
+  else reply.removeHeader("connection");
 }
 
 function httpErrorOf(error: unknown, log: Log): HttpError {

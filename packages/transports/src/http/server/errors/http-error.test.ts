@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ErrorCode } from "@millrace/errors";
-import { errorOfCode, notFound, plainError } from "./http-error.ts";
+import { errorOfCode, notFound, plainError, wrongShape } from "./http-error.ts";
 
 /** Codes with another status than 400, or a field, as the API lists them. */
 const LISTED: readonly (readonly [code: number, status: number, field: string | null])[] = [
@@ -36,7 +36,7 @@ const LISTED: readonly (readonly [code: number, status: number, field: string | 
   [ErrorCode.InvalidTopicName, 400, "name"],
   [ErrorCode.ConsumerGroupNameAlreadyExists, 400, "name"],
   [ErrorCode.PersonalAccessTokenAlreadyExists, 400, "name"],
-  [ErrorCode.InvalidConsumerGroupName, 400, null],
+  [ErrorCode.InvalidConsumerGroupName, 400, "name"],
   [ErrorCode.InvalidCredentials, 400, null],
   [ErrorCode.FeatureUnavailable, 400, null],
 ];
@@ -49,6 +49,11 @@ test("A code has the status and the field that the API lists for it, and a body 
     assert.match(body.code, /^[a-z_]+$/);
     assert.ok(body.reason.length > 0);
   }
+});
+
+test("Of a field no more than 64 characters are repeated, and no half of one.", () => {
+  const { field } = wrongShape(`${"x".repeat(63)}🙂🙂`, "wrong");
+  assert.equal(field, `${"x".repeat(63)}🙂`);
 });
 
 test("Unknown codes are 400; what has no code has its status as id; where it helps, a client may come back.", () => {

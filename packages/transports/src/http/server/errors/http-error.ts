@@ -5,6 +5,9 @@ import { FIELD_OF_CODE, STATUS_OF_CODE } from "./status-of-code.table.ts";
 /** Seconds in `Retry-After`, where trying again makes sense. */
 const RETRY_AFTER_SECONDS = 1;
 
+/** Characters of a field's name that are repeated: it may hold a key that a client made up. */
+const FIELD_SHOWN_MAX = 64;
+
 /** What an answer with an error says: status, and the four fields of its JSON body. */
 export class HttpError extends Error {
   readonly status: number;
@@ -27,7 +30,7 @@ export class HttpError extends Error {
     this.status = facts.status;
     this.id = facts.id;
     this.code = facts.code;
-    this.field = facts.field;
+    this.field = facts.field === undefined ? undefined : shownField(facts.field);
   }
 
   /** Seconds after which the client may try again, or undefined. */
@@ -89,6 +92,11 @@ export function wrongShape(field: string, reason: string): HttpError {
 /** A query or path that cannot be understood. */
 export function badInput(field: string, reason: string): HttpError {
   return errorOfCode(ErrorCode.InvalidCommand, { status: 400, field, reason });
+}
+
+/** Whole characters, so that no half of a pair is shown. */
+function shownField(field: string): string {
+  return field.length <= FIELD_SHOWN_MAX ? field : [...field].slice(0, FIELD_SHOWN_MAX).join("");
 }
 
 function sentence(text: string): string {

@@ -32,7 +32,10 @@ export const STATUS_OF_CODE: ReadonlyMap<number, number> = new Map<number, numbe
   ]),
 ]);
 
-/** The field of the request a code speaks about. @see http-api section 7 */
+/**
+ * The field of the request a code speaks about: those of http-api section 7, and behind them others that can
+ * mean only one field.
+ */
 export const FIELD_OF_CODE: ReadonlyMap<number, string> = new Map<number, string>([
   [ErrorCode.StreamIdNotFound, "stream_id"],
   [ErrorCode.InvalidStreamId, "stream_id"],
@@ -50,4 +53,12 @@ export const FIELD_OF_CODE: ReadonlyMap<number, string> = new Map<number, string
   [ErrorCode.InvalidTopicName, "name"],
   [ErrorCode.ConsumerGroupNameAlreadyExists, "name"],
   [ErrorCode.PersonalAccessTokenAlreadyExists, "name"],
+  [ErrorCode.InvalidUsername, "username"],
+  [ErrorCode.InvalidPersonalAccessTokenName, "name"],
+  [ErrorCode.InvalidPersonalAccessTokenExpiry, "expiry"],
+  [ErrorCode.InvalidConsumerGroupName, "name"],
+  [ErrorCode.InvalidTopicSize, "max_topic_size"],
+  [ErrorCode.TooManyPartitions, "partitions_count"],
+  [ErrorCode.InvalidPartitionsCount, "partitions_count"],
+  [ErrorCode.OptionsBlockTooLarge, "options"],
 ]);

@@ -1,9 +1,11 @@
-/** Standard base64 with padding: whole groups of four, two pads at most. */
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-
-/** The bytes of standard base64 with padding, in a new array; undefined when `text` is something else. */
+/**
+ * The bytes of standard base64 with padding; undefined when `text` is something else, such as base64 of URLs
+ * or with bits set that stand for nothing. The decoder of Node takes all of that, so what it made is written
+ * again: that costs a third of a regular expression over the text.
+ */
 export function decodeBase64(text: string): Uint8Array | undefined {
-  return BASE64.test(text) ? Buffer.from(text, "base64") : undefined;
+  const bytes = Buffer.from(text, "base64");
+  return bytes.toString("base64") === text ? bytes : undefined;
 }
 
 /** Standard base64 with padding. */

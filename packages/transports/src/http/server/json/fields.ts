@@ -1,4 +1,5 @@
-import { badInput, type HttpError, wrongShape } from "../errors/http-error.ts";
+import { isName } from "@millrace/protocol";
+import { badInput, errorOfCode, type HttpError, wrongShape } from "../errors/http-error.ts";
 import { decodeBase64 } from "./base64.ts";
 
 const U32_MAX = 0xffff_ffff;
@@ -63,6 +64,13 @@ export class Fields {
   text(name: string): string {
     const value = this.#get(name);
     return typeof value === "string" ? value : this.fail(name, "A text is needed here.");
+  }
+
+  /** A text of 1 to 255 bytes, as names and passwords travel. @throws HttpError with `code` for another */
+  name(name: string, code: number): string {
+    const text = this.text(name);
+    if (isName(text)) return text;
+    throw errorOfCode(code, { field: this.pathOf(name), reason: "1 to 255 bytes of UTF-8 are needed here." });
   }
 
   optionalText(name: string): string | undefined {

@@ -1,10 +1,11 @@
 import { LosslessNumber, parse } from "lossless-json";
 
 /**
- * A number of so many digits may not survive `JSON.parse`: 16 digits reach beyond 2^53. Shorter ones are
- * exact or, written with an exponent, recognised afterwards as beyond 2^53.
+ * A number of so many digits may not survive `JSON.parse`: 16 digits reach beyond 2^53, or round to a whole
+ * number (999999999999999.99). Shorter ones are exact or, written with an exponent, recognised afterwards as
+ * beyond 2^53.
  */
-const LONG_DIGITS = /[0-9]{16}/;
+const LONG_DIGITS = /[0-9.]{16}/;
 
 /** Digits of a whole number; longer ones than any field can hold stay unread, see `parseNumber`. */
 const WHOLE = /^-?[0-9]{1,40}$/;

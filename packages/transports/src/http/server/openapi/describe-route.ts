@@ -8,9 +8,12 @@ function parametersOf(url: string): string[] {
 
 /** What @fastify/swagger makes an operation of the document from. */
 export function describeRoute(
-  route: Pick<Route, "url" | "tag" | "summary" | "status" | "query" | "body" | "answer" | "answerType">,
+  route: Pick<
+    Route,
+    "url" | "tag" | "summary" | "status" | "query" | "body" | "answer" | "answerType" | "otherAnswers"
+  >,
 ) {
-  const { url, tag, summary, status, query, body, answer, answerType } = route;
+  const { url, tag, summary, status, query, body, answer, answerType, otherAnswers = {} } = route;
   const parameters = parametersOf(url);
   return {
     tags: [tag],
@@ -20,7 +23,9 @@ export function describeRoute(
     ...(body === undefined ? {} : { body }),
     response: {
       [status]: answerOf(summary, answer, answerType),
+      ...Object.fromEntries(Object.entries(otherAnswers).map(([code, words]) => [code, answerOf(words)])),
       "4xx": { description: "Refused", ...schema.error },
+      "5xx": { description: "Not done, or not known to be done", ...schema.error },
     },
   };
 }
@@ -30,7 +35,7 @@ function textParameters(names: readonly string[]): Schema {
   return { type: "object", properties, required: names };
 }
 
-function answerOf(description: string, answer: Schema | undefined, answerType: string | undefined): Schema {
+function answerOf(description: string, answer?: Schema, answerType?: string): Schema {
   if (answerType === undefined)
     return answer === undefined ? { description, type: "null" } : { description, ...answer };
   return { description, content: { [answerType]: { schema: { type: "string", format: "binary" } } } };

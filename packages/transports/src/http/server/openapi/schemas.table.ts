@@ -3,13 +3,14 @@ import type { Schema } from "../routes/route.ts";
 
 // JSON schemas of what the API takes and gives, for the document that describes it. @see http-api sections 4 to 7
 
-const U64_MAX = 18_446_744_073_709_551_615;
-
 const text: Schema = { type: "string" };
 const flag: Schema = { type: "boolean" };
 const u32: Schema = { type: "integer", minimum: 0, maximum: 4_294_967_295 };
-const u64: Schema = { type: "integer", format: "uint64", minimum: 0, maximum: U64_MAX };
-const u128: Schema = { type: "integer", minimum: 0, description: "Up to 128 bits, exact" };
+/** Without a maximum: as a number of JavaScript it would not be the one that is meant. */
+const u64: Schema = {
+  type: "integer", format: "uint64", minimum: 0, description: "Up to 64 bits, exact; requests may give it as text",
+};
+const u128: Schema = { type: "integer", minimum: 0, description: "Up to 128 bits, exact; requests may give it as text" };
 const number: Schema = { type: "number" };
 const base64: Schema = { type: "string", format: "byte" };
 const size: Schema = { type: "string", example: "2048 B" };

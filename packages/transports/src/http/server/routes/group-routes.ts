@@ -1,6 +1,5 @@
 import { ErrorCode } from "@millrace/errors";
 import {
-  checkName,
   decodeBody,
   decodeCreateConsumerGroupReply,
   decodeGetConsumerGroupReply,
@@ -43,8 +42,7 @@ export const groupRoutes: readonly Route[] = [
     body: schema.object({ name: schema.text }, ["name"]),
     answer: schema.groupDetails,
     async handle(call) {
-      const name = Fields.ofBody(call.body).text("name");
-      checkName(name, ErrorCode.InvalidConsumerGroupName);
+      const name = Fields.ofBody(call.body).name("name", ErrorCode.InvalidConsumerGroupName);
       const request = encodeCreateConsumerGroup({ ...topicOf(call), name });
       const reply = await call.session.ask("CreateConsumerGroup", request);
       return groupDetailsJson(decodeBody(decodeCreateConsumerGroupReply, reply));

@@ -3,7 +3,6 @@ import {
   decodeBody,
   decodeSendMessagesReply,
   encodePollMessages,
-  encodeSendMetadata,
   type PollingStrategy,
   type SendConfirmation,
 } from "@millrace/protocol";
@@ -12,11 +11,13 @@ import { plainError } from "../errors/http-error.ts";
 import type { Fields } from "../json/fields.ts";
 import { pollText, readSend } from "../objects/message-json.ts";
 import { schema } from "../openapi/schemas.table.ts";
-import { type Route, type RouteCall, rawAnswer } from "./route.ts";
+import { RawAnswer, type Route, type RouteCall } from "./route.ts";
+import { SendMetadataMemo } from "./send-metadata-memo.ts";
 import { consumerOf, topicOf } from "./targets.ts";
 
 const tag = "messages";
 const url = "/streams/:stream_id/topics/:topic_id/messages";
+const JSON_TYPE = "application/json; charset=utf-8";
 const DURABILITY_HEADER = "iggy-durability";
 const COUNT_DEFAULT = 10;
 
@@ -40,6 +41,7 @@ export interface MessageRouteParts {
 /** Produce and poll. */
 export function messageRoutes(parts: MessageRouteParts): readonly Route[] {
   const room = new AnswerRoom();
+  const memo = new SendMetadataMemo();
   return [
     {
       method: "POST",
@@ -49,8 +51,9 @@ export function messageRoutes(parts: MessageRouteParts): readonly Route[] {
       status: 201,
       query: { ack: { type: "string", enum: Object.keys(ACKS) } },
       body: schema.sendMessages,
+      otherAnswers: { 202: "With ack=none: handed over, and nobody says what becomes of it" },
       answer: schema.confirmations,
-      handle: (call) => send(parts, call),
+      handle: (call) => send(parts, memo, call),
     },
     {
       method: "GET",
@@ -82,16 +85,16 @@ export function messageRoutes(parts: MessageRouteParts): readonly Route[] {
         });
         const text = pollText(await call.session.ask("PollMessages", request));
         call.whenSent(room.take(text.length));
-        return rawAnswer("application/json; charset=utf-8", text);
+        return new RawAnswer(JSON_TYPE, text);
       },
     },
   ];
 }
 
-async function send({ clock, durabilityOf }: MessageRouteParts, call: RouteCall) {
+async function send({ clock, durabilityOf }: MessageRouteParts, memo: SendMetadataMemo, call: RouteCall) {
   const { partitioning, messages } = readSend(call.body);
   const isAwaited = call.query.choice("ack", ACKS, true);
-  const metadata = encodeSendMetadata({ ...topicOf(call), partitioning, messagesCount: messages.length });
+  const metadata = memo.metadataOf(call, partitioning, messages.length);
   const batch = { metadata, messages, originTimestamp: clock.wallMicros() };
   if (!isAwaited) {
     call.session.dispatch(batch);
@@ -102,14 +105,13 @@ async function send({ clock, durabilityOf }: MessageRouteParts, call: RouteCall)
   const confirmations = decodeBody(decodeSendMessagesReply, await call.session.send(batch));
   const [first] = confirmations;
   if (first !== undefined) call.header(DURABILITY_HEADER, durabilityOf(first));
-  return {
-    confirmations: confirmations.map(({ streamId, topicId, partitionId, baseOffset }) => ({
-      stream_id: streamId,
-      topic_id: topicId,
-      partition_id: partitionId,
-      base_offset: baseOffset,
-    })),
-  };
+  return new RawAnswer(JSON_TYPE, `{"confirmations":[${confirmations.map(confirmationText).join()}]}`);
+}
+
+/** All of its numbers are exact: none is beyond 2^53. */
+function confirmationText({ streamId, topicId, partitionId, baseOffset }: SendConfirmation): string {
+  const topic = `"stream_id":${streamId},"topic_id":${topicId}`;
+  return `{${topic},"partition_id":${partitionId},"base_offset":${baseOffset}}`;
 }
 
 function strategyOf(query: Fields): PollingStrategy {

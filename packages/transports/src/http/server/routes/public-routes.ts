@@ -18,7 +18,6 @@ export interface PublicRouteParts {
 
 /** Routes that need no login: signs of life, the two logins, the refresh, and the document of the API. */
 export function addPublicRoutes(app: FastifyInstance, { sessions, isReady }: PublicRouteParts): void {
-  const config = { isPublic: true };
   const plain = (
     url: string,
     summary: string,
@@ -27,7 +26,6 @@ export function addPublicRoutes(app: FastifyInstance, { sessions, isReady }: Pub
     app.get(
       url,
       {
-        config,
         schema: describeRoute({ url, tag: "system", summary, status: 200, answerType: "text/plain" }),
       },
       (_, reply) => {
@@ -56,7 +54,6 @@ export function addPublicRoutes(app: FastifyInstance, { sessions, isReady }: Pub
     app.post(
       url,
       {
-        config,
         schema: describeRoute({ url, tag: "login", summary, status: 200, body, answer: schema.identity }),
       },
       async (request, reply) => sendIdentity(reply, await find(request)),
@@ -75,7 +72,7 @@ export function addPublicRoutes(app: FastifyInstance, { sessions, isReady }: Pub
     if (token === "") throw unauthenticated();
     return sessions.refresh(token);
   });
-  app.get("/openapi.json", { config, schema: { hide: true } }, (_, reply) => {
+  app.get("/openapi.json", { schema: { hide: true } }, (_, reply) => {
     reply.type(JSON_TYPE).send(JSON.stringify(app.swagger()));
   });
 }

@@ -1,6 +1,7 @@
 import type { CommandSession } from "../../../virtual/command-session.ts";
 import type { Fields } from "../json/fields.ts";
 import type { JsonValue } from "../json/write-json.ts";
+import type { OptionChecks } from "./option-faults.ts";
 
 /** A JSON schema for the document that describes the API; requests are checked by the readers of `Fields`. */
 export type Schema = Readonly<Record<string, unknown>>;
@@ -8,6 +9,8 @@ export type Schema = Readonly<Record<string, unknown>>;
 /** What a handler is given. */
 export interface RouteCall {
   readonly session: CommandSession;
+  /** Says which option a refusal is about. */
+  readonly optionChecks: OptionChecks;
   /** Segments of the path by name, decoded. */
   readonly path: Readonly<Record<string, string>>;
   readonly query: Fields;
@@ -19,12 +22,6 @@ export interface RouteCall {
   status(status: number): void;
   /** Calls back once, when the answer was sent or its client is gone. */
   whenSent(callback: () => void): void;
-}
-
-/** An answer that is not made of JSON values. */
-export interface RawAnswer {
-  readonly contentType: string;
-  readonly content: string | Uint8Array;
 }
 
 /** One route of the API, with the words that describe it. */
@@ -39,22 +36,21 @@ export interface Route {
   readonly query?: Readonly<Record<string, Schema>>;
   readonly body?: Schema;
   readonly answer?: Schema;
+  /** Other successes, without a body: status and words. */
+  readonly otherAnswers?: Readonly<Record<number, string>>;
   /** Content type of the answer when it is no JSON. */
   readonly answerType?: string;
   /** Undefined for an answer without a body. */
   handle(call: RouteCall): Promise<JsonValue | RawAnswer | undefined>;
 }
 
-const raw = new WeakSet<object>();
+/** An answer that is sent as it is, not made of JSON values. */
+export class RawAnswer {
+  readonly contentType: string;
+  readonly content: string | Uint8Array;
 
-/** Marks an answer that is sent as it is. */
-export function rawAnswer(contentType: string, content: string | Uint8Array): RawAnswer {
-  const answer = { contentType, content };
-  raw.add(answer);
-  return answer;
-}
-
-/** True for what `rawAnswer` made. */
-export function isRawAnswer(answer: JsonValue | RawAnswer): answer is RawAnswer {
-  return typeof answer === "object" && answer !== null && raw.has(answer);
+  constructor(contentType: string, content: string | Uint8Array) {
+    this.contentType = contentType;
+    this.content = content;
+  }
 }

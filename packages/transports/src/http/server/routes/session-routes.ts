@@ -1,6 +1,6 @@
 import type { MetricsPage } from "../http-options.ts";
 import { schema } from "../openapi/schemas.table.ts";
-import { type Route, rawAnswer } from "./route.ts";
+import { RawAnswer, type Route } from "./route.ts";
 
 /** Logout: ends the server-side session; the token itself stays good until it expires. */
 export const logoutRoute: Route = {
@@ -26,7 +26,7 @@ export function metricsRoute(page: MetricsPage): Route {
     answerType: "text/plain",
     answer: schema.text,
     async handle() {
-      return rawAnswer(page.contentType, await page.text());
+      return new RawAnswer(page.contentType, await page.text());
     },
   };
 }

@@ -1,6 +1,5 @@
 import { ErrorCode } from "@millrace/errors";
 import {
-  checkName,
   decodeBody,
   decodeCreateStreamReply,
   decodeGetStreamReply,
@@ -15,6 +14,7 @@ import { notFound } from "../errors/http-error.ts";
 import { Fields } from "../json/fields.ts";
 import { streamDetailsJson, streamJson } from "../objects/stream-json.ts";
 import { schema } from "../openapi/schemas.table.ts";
+import { namingOption } from "./option-faults.ts";
 import { optionsOf } from "./options-of.ts";
 import type { Route } from "./route.ts";
 import { streamOf } from "./targets.ts";
@@ -42,11 +42,11 @@ export const streamRoutes: readonly Route[] = [
     status: 200,
     body: schema.object({ name: schema.text, options: schema.optionTexts }, ["name"]),
     answer: schema.streamDetails,
-    async handle({ session, body }) {
-      const request = encodeCreateStream(readStream(body));
-      return streamDetailsJson(
-        decodeBody(decodeCreateStreamReply, await session.ask("CreateStream", request)),
-      );
+    async handle({ session, body, optionChecks }) {
+      const stream = readStream(body);
+      const asked = session.ask("CreateStream", encodeCreateStream(stream));
+      const reply = await namingOption(asked, Fields.ofBody(body), () => optionChecks.none(stream.options));
+      return streamDetailsJson(decodeBody(decodeCreateStreamReply, reply));
     },
   },
   {
@@ -71,10 +71,9 @@ export const streamRoutes: readonly Route[] = [
     status: 204,
     body: schema.object({ name: schema.text, options: schema.optionTexts }, ["name"]),
     async handle(call) {
-      await call.session.ask(
-        "UpdateStream",
-        encodeUpdateStream({ ...streamOf(call), ...readStream(call.body) }),
-      );
+      const stream = readStream(call.body);
+      const asked = call.session.ask("UpdateStream", encodeUpdateStream({ ...streamOf(call), ...stream }));
+      await namingOption(asked, Fields.ofBody(call.body), () => call.optionChecks.none(stream.options));
       return undefined;
     },
   },
@@ -104,7 +103,6 @@ export const streamRoutes: readonly Route[] = [
 
 function readStream(body: unknown) {
   const fields = Fields.ofBody(body);
-  const name = fields.text("name");
-  checkName(name, ErrorCode.InvalidStreamName);
+  const name = fields.name("name", ErrorCode.InvalidStreamName);
   return { name, options: optionsOf(fields) };
 }

@@ -23,7 +23,7 @@ import {
   statsJson,
 } from "../objects/system-json.ts";
 import { schema } from "../openapi/schemas.table.ts";
-import { type Route, rawAnswer } from "./route.ts";
+import { RawAnswer, type Route } from "./route.ts";
 import { snapshotName } from "./snapshot-name.ts";
 import { numberOf } from "./targets.ts";
 
@@ -130,7 +130,7 @@ export function snapshotRoute(wallMicros: () => number): Route {
     async handle({ session, body, header }) {
       const zip = await session.ask("GetSnapshot", encodeGetSnapshot(readSnapshot(Fields.ofBody(body))));
       header("content-disposition", `attachment; filename="${snapshotName(wallMicros())}"`);
-      return rawAnswer(ZIP, zip);
+      return new RawAnswer(ZIP, zip);
     },
   };
 }

@@ -1,3 +1,4 @@
+import { ErrorCode } from "@millrace/errors";
 import {
   decodeBody,
   decodeCreatePersonalAccessTokenReply,
@@ -37,7 +38,10 @@ export const tokenRoutes: readonly Route[] = [
     answer: schema.object({ token: schema.text }),
     async handle({ session, body }) {
       const fields = Fields.ofBody(body);
-      const request = { name: fields.text("name"), expiryMicros: fields.u64("expiry") };
+      const request = {
+        name: fields.name("name", ErrorCode.InvalidPersonalAccessTokenName),
+        expiryMicros: fields.u64("expiry"),
+      };
       const reply = await session.ask(
         "CreatePersonalAccessToken",
         encodeBody(encodeCreatePersonalAccessToken, request),

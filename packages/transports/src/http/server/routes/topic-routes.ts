@@ -1,6 +1,5 @@
-import { ErrorCode } from "@millrace/errors";
+import { CodedError, ErrorCode } from "@millrace/errors";
 import {
-  checkName,
   decodeBody,
   decodeCreateTopicReply,
   decodeGetTopicReply,
@@ -16,6 +15,7 @@ import { notFound } from "../errors/http-error.ts";
 import { Fields } from "../json/fields.ts";
 import { topicDetailsJson, topicJson } from "../objects/topic-json.ts";
 import { schema } from "../openapi/schemas.table.ts";
+import { namingOption } from "./option-faults.ts";
 import { topicOptionsOf } from "./options-of.ts";
 import type { Route } from "./route.ts";
 import { streamOf, topicOf } from "./targets.ts";
@@ -52,10 +52,11 @@ export const topicRoutes: readonly Route[] = [
       fields.u64("message_expiry");
       fields.u64("max_topic_size");
       const partitionsCount = fields.u32("partitions_count");
-      const request = encodeCreateTopic({ ...streamOf(call), partitionsCount, ...readTopic(fields) });
-      return topicDetailsJson(
-        decodeBody(decodeCreateTopicReply, await call.session.ask("CreateTopic", request)),
-      );
+      const topic = readTopic(fields);
+      const request = encodeCreateTopic({ ...streamOf(call), partitionsCount, ...topic });
+      const asked = call.session.ask("CreateTopic", request);
+      const check = () => call.optionChecks.createTopic(topic.options, partitionsCount);
+      return topicDetailsJson(decodeBody(decodeCreateTopicReply, await namingOption(asked, fields, check)));
     },
   },
   {
@@ -82,7 +83,12 @@ export const topicRoutes: readonly Route[] = [
     async handle(call) {
       const fields = Fields.ofBody(call.body);
       if (fields.has("compression_algorithm")) fields.choice("compression_algorithm", COMPRESSION);
-      await call.session.ask("UpdateTopic", encodeUpdateTopic({ ...topicOf(call), ...readTopic(fields) }));
+      const topic = readTopic(fields);
+      const asked = call.session.ask("UpdateTopic", encodeUpdateTopic({ ...topicOf(call), ...topic }));
+      await namingOption(asked, fields, () => {
+        call.optionChecks.updateTopic(topic.options);
+        throw tooSmall();
+      });
       return undefined;
     },
   },
@@ -110,8 +116,13 @@ export const topicRoutes: readonly Route[] = [
   },
 ];
 
+/** Options that are good by themselves are refused for one reason: what the topic has is longer. */
+function tooSmall(): CodedError {
+  const reason = "max_topic_size is smaller than the topic's segment_size.";
+  return new CodedError(ErrorCode.InvalidOptionValue, reason, { details: { key: "max_topic_size" } });
+}
+
 function readTopic(fields: Fields) {
-  const name = fields.text("name");
-  checkName(name, ErrorCode.InvalidTopicName);
+  const name = fields.name("name", ErrorCode.InvalidTopicName);
   return { name, options: topicOptionsOf(fields) };
 }

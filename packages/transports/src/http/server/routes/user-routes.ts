@@ -1,3 +1,4 @@
+import { ErrorCode } from "@millrace/errors";
 import {
   decodeBody,
   decodeCreateUserReply,
@@ -19,6 +20,7 @@ import { Fields } from "../json/fields.ts";
 import { readPermissions } from "../objects/permissions-json.ts";
 import { userDetailsJson, userJson } from "../objects/user-json.ts";
 import { schema } from "../openapi/schemas.table.ts";
+import { namingOption } from "./option-faults.ts";
 import { optionsOf } from "./options-of.ts";
 import type { Route, RouteCall } from "./route.ts";
 import { identifierOf } from "./targets.ts";
@@ -47,20 +49,29 @@ export const userRoutes: readonly Route[] = [
     summary: "Creates a user",
     status: 200,
     body: schema.object(
-      { username: schema.text, password: schema.text, status, permissions: schema.permissions },
+      {
+        username: schema.text,
+        password: schema.text,
+        status,
+        permissions: schema.permissions,
+        options: schema.optionTexts,
+      },
       ["username", "password"],
     ),
     answer: schema.userDetails,
-    async handle({ session, body }) {
+    async handle({ session, body, optionChecks }) {
       const fields = Fields.ofBody(body);
+      const options = optionsOf(fields);
       const request = encodeBody(encodeCreateUser, {
-        username: fields.text("username"),
-        password: fields.text("password"),
+        username: fields.name("username", ErrorCode.InvalidUsername),
+        password: fields.name("password", ErrorCode.InvalidPassword),
         status: fields.choice("status", STATUSES, "active"),
         permissions: permissionsOf(fields),
-        options: optionsOf(fields),
+        options,
       });
-      return userDetailsJson(decodeBody(decodeCreateUserReply, await session.ask("CreateUser", request)));
+      const asked = session.ask("CreateUser", request);
+      const reply = await namingOption(asked, fields, () => optionChecks.none(options));
+      return userDetailsJson(decodeBody(decodeCreateUserReply, reply));
     },
   },
   {
@@ -88,13 +99,16 @@ export const userRoutes: readonly Route[] = [
     body: schema.object({ username: schema.text, status, options: schema.optionTexts }),
     async handle(call) {
       const fields = Fields.ofBody(call.body);
+      const options = optionsOf(fields);
       const request = encodeBody(encodeUpdateUser, {
         user: userOf(call),
-        username: fields.optionalText("username"),
+        username: fields.has("username") ? fields.name("username", ErrorCode.InvalidUsername) : undefined,
         status: fields.has("status") ? fields.choice("status", STATUSES) : undefined,
-        options: optionsOf(fields),
+        options,
       });
-      await call.session.ask("UpdateUser", request);
+      await namingOption(call.session.ask("UpdateUser", request), fields, () =>
+        call.optionChecks.none(options),
+      );
       return undefined;
     },
   },
@@ -123,8 +137,8 @@ export const userRoutes: readonly Route[] = [
       const fields = Fields.ofBody(call.body);
       const request = encodeBody(encodeChangePassword, {
         user: userOf(call),
-        currentPassword: fields.text("current_password"),
-        newPassword: fields.text("new_password"),
+        currentPassword: fields.name("current_password", ErrorCode.InvalidCredentials),
+        newPassword: fields.name("new_password", ErrorCode.InvalidPassword),
       });
       await call.session.ask("ChangePassword", request);
       return undefined;
