@@ -6,6 +6,7 @@ import { prepareCommandLine } from "./cli/prepare.mjs";
 import { prepareGo } from "./go/prepare.mjs";
 import { runJudge } from "./judge-process.mjs";
 import { preparePython, preparePythonWithTls } from "./python/prepare.mjs";
+import { prepareRust, prepareRustWithTls } from "./rust/prepare.mjs";
 import { ServerUnderTest } from "./server-under-test.mjs";
 
 const judges = {
@@ -13,6 +14,8 @@ const judges = {
   "python-tls": preparePythonWithTls,
   cli: prepareCommandLine,
   go: prepareGo,
+  rust: prepareRust,
+  "rust-tls": prepareRustWithTls,
 };
 const judgesOfAPush = ["python", "python-tls", "cli"];
 const totals = { passed: 0, failed: 0 };
