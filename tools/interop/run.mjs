@@ -4,6 +4,7 @@
 import { once } from "node:events";
 import { prepareCommandLine } from "./cli/prepare.mjs";
 import { prepareGo } from "./go/prepare.mjs";
+import { prepareJava, prepareJavaWithTls } from "./java/prepare.mjs";
 import { runJudge } from "./judge-process.mjs";
 import { preparePython, preparePythonWithTls } from "./python/prepare.mjs";
 import { prepareRust, prepareRustWithTls } from "./rust/prepare.mjs";
@@ -14,6 +15,8 @@ const judges = {
   "python-tls": preparePythonWithTls,
   cli: prepareCommandLine,
   go: prepareGo,
+  java: prepareJava,
+  "java-tls": prepareJavaWithTls,
   rust: prepareRust,
   "rust-tls": prepareRustWithTls,
 };
