@@ -6,6 +6,7 @@ import { prepareCommandLine } from "./cli/prepare.mjs";
 import { prepareGo } from "./go/prepare.mjs";
 import { prepareJava, prepareJavaWithTls } from "./java/prepare.mjs";
 import { runJudge } from "./judge-process.mjs";
+import { prepareNode, prepareNodeWithTls } from "./node/prepare.mjs";
 import { preparePython, preparePythonWithTls } from "./python/prepare.mjs";
 import { prepareRust, prepareRustWithTls } from "./rust/prepare.mjs";
 import { ServerUnderTest } from "./server-under-test.mjs";
@@ -15,6 +16,8 @@ const judges = {
   "python-tls": preparePythonWithTls,
   cli: prepareCommandLine,
   go: prepareGo,
+  node: prepareNode,
+  "node-tls": prepareNodeWithTls,
   java: prepareJava,
   "java-tls": prepareJavaWithTls,
   rust: prepareRust,
