@@ -3,7 +3,7 @@
 // `npm run interop -- [python] [python-tls] [cli] [go]`, by default all but go. A client that cannot be had fails.
 import { once } from "node:events";
 import { prepareCommandLine } from "./cli/prepare.mjs";
-import { prepareGo } from "./go/prepare.mjs";
+import { prepareGo, prepareGoWithTls } from "./go/prepare.mjs";
 import { prepareJava, prepareJavaWithTls } from "./java/prepare.mjs";
 import { runJudge } from "./judge-process.mjs";
 import { prepareNode, prepareNodeWithTls } from "./node/prepare.mjs";
@@ -16,6 +16,7 @@ const judges = {
   "python-tls": preparePythonWithTls,
   cli: prepareCommandLine,
   go: prepareGo,
+  "go-tls": prepareGoWithTls,
   node: prepareNode,
   "node-tls": prepareNodeWithTls,
   java: prepareJava,
