@@ -6,7 +6,7 @@ import sys
 import traceback
 from collections.abc import Awaitable, Callable
 
-from apache_iggy import AutoLogin, IggyClient, TcpConfig, TcpReconnectionConfig
+from apache_iggy import AutoLogin, IggyClient, TcpConfig, TcpReconnectionConfig, WebSocketConfig
 
 # A case takes milliseconds; the two with 8 MiB and 5,000 messages stay under 5 s on a busy machine.
 CASE_TIMEOUT_S = 60
@@ -60,6 +60,13 @@ class Judge:
         """One more logged-in client; it comes back by itself after a lost connection."""
         login = AutoLogin.username_password("iggy", "iggy")
         client = IggyClient(TcpConfig(server_address=self.address, auto_login=login, **self.tls))
+        await client.connect()
+        return client
+
+    async def new_websocket_client(self) -> IggyClient:
+        """The same over WebSocket."""
+        login = AutoLogin.username_password("iggy", "iggy")
+        client = IggyClient(WebSocketConfig(server_address=self.websocket_address, auto_login=login, **self.tls))
         await client.connect()
         return client
 
