@@ -119,6 +119,17 @@ describe("Replies in one write", () => {
     assert.deepEqual(read, [[0], [0, 5, 6], [1009], [0, 9], [0, 5, 6]]);
   });
 
+  it("may have the body, or its beginning, behind the header in one part", () => {
+    const together = Buffer.concat(replyParts(Operation.NonReplicated, [Uint8Array.of(5, 6, 7)]));
+    const parts = [together, together.subarray(0, HEADER_LENGTH + 1), Uint8Array.of(6, 7), together];
+    const read = [...repliesIn(parts)].map(({ payload }) => [...payload]);
+    assert.deepEqual(read, [
+      [5, 6, 7],
+      [5, 6, 7],
+      [5, 6, 7],
+    ]);
+  });
+
   it("are copies, so the broker may use its memory again", () => {
     const body = Uint8Array.of(1, 2);
     const [reply] = [...repliesIn(replyParts(Operation.NonReplicated, [body]))];

@@ -173,7 +173,9 @@ pub async fn refused<T>(
 /// The server's code. The HTTP client has codes of its own for 401, 403 and 404; of any other status it keeps
 /// the body, which begins with the server's code.
 fn code_of(error: &IggyError) -> u32 {
-    let IggyError::HttpResponseError(_, body) = error else { return error.as_code() };
+    let IggyError::HttpResponseError(_, body) = error else {
+        return error.as_code();
+    };
     let number = body.strip_prefix("{\"id\":").and_then(|rest| rest.split(',').next());
     number.and_then(|digits| digits.parse().ok()).unwrap_or_else(|| error.as_code())
 }

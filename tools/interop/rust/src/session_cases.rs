@@ -17,7 +17,6 @@ pub fn cases() -> Vec<Case> {
         "stats describe the process and say version 0.9.0" => stats,
         "topics have options, streams and users none" => options,
         "the roster names one healthy leader" => roster,
-        "a snapshot is a zip archive" => snapshot,
     ]
 }
 
@@ -58,7 +57,9 @@ async fn login(judge: &Judge) -> Outcome {
 }
 
 async fn connection_string(judge: &Judge) -> Outcome {
-    let Some(text) = judge.connection_string() else { return Ok(()) };
+    let Some(text) = judge.connection_string() else {
+        return Ok(());
+    };
     let client = IggyClient::from_connection_string(&text).map_err(|error| error.to_string())?;
     done("connect", client.connect()).await?;
     done("streams", client.get_streams()).await?;
@@ -109,11 +110,4 @@ async fn roster(judge: &Judge) -> Outcome {
     expect("nodes", roster.nodes.len(), 1)?;
     expect("role", roster.nodes[0].role, ClusterNodeRole::Leader)?;
     expect("status", roster.nodes[0].status, ClusterNodeStatus::Healthy)
-}
-
-async fn snapshot(judge: &Judge) -> Outcome {
-    let client = judge.client().await?;
-    let all = vec![SystemSnapshotType::All];
-    let snapshot = done("snapshot", client.snapshot(SnapshotCompression::Deflated, all)).await?;
-    expect("first bytes", snapshot.0.get(..4), Some(b"PK\x03\x04".as_slice()))
 }
