@@ -3,9 +3,12 @@
 // `npm run interop -- [python] [python-tls] [cli] [go]`, by default all but go. A client that cannot be had fails.
 import { once } from "node:events";
 import { prepareCommandLine } from "./cli/prepare.mjs";
-import { prepareGo } from "./go/prepare.mjs";
+import { prepareGo, prepareGoWithTls } from "./go/prepare.mjs";
+import { prepareJava, prepareJavaWithTls } from "./java/prepare.mjs";
 import { runJudge } from "./judge-process.mjs";
+import { prepareNode, prepareNodeWithTls } from "./node/prepare.mjs";
 import { preparePython, preparePythonWithTls } from "./python/prepare.mjs";
+import { prepareRust, prepareRustWithTls } from "./rust/prepare.mjs";
 import { ServerUnderTest } from "./server-under-test.mjs";
 
 const judges = {
@@ -13,6 +16,13 @@ const judges = {
   "python-tls": preparePythonWithTls,
   cli: prepareCommandLine,
   go: prepareGo,
+  "go-tls": prepareGoWithTls,
+  node: prepareNode,
+  "node-tls": prepareNodeWithTls,
+  java: prepareJava,
+  "java-tls": prepareJavaWithTls,
+  rust: prepareRust,
+  "rust-tls": prepareRustWithTls,
 };
 const judgesOfAPush = ["python", "python-tls", "cli"];
 const totals = { passed: 0, failed: 0 };

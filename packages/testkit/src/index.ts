@@ -12,5 +12,6 @@
 export { fromHex, toHex, utf8 } from "./bytes.ts";
 export { makeTestAuthority, type TestAuthority, type TestCertificate } from "./certificates.ts";
 export { type CapturedFrame, capturedFrames, type GoldenCase, goldenCase, goldenCases } from "./golden.ts";
+export { byteByByte, ReplyProxy, type ReplyShape, splitAt } from "./reply-proxy.ts";
 export { type ScenarioSizes, scenarioSize } from "./scenario-size.ts";
 export { SeededRandom } from "./seeded-random.ts";

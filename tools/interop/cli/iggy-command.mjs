@@ -7,13 +7,23 @@ const commandTimeoutMs = 30_000;
 /** The official `iggy` command, pointed at one server, with its settings in a folder of its own. */
 export class IggyCommand {
   #binary;
-  #address;
+  #way;
   #home;
 
-  constructor(binary, address, home) {
+  /**
+   * @param binary  path of the command
+   * @param way     the global options that say how the server is reached
+   * @param home    folder of the command's settings
+   */
+  constructor(binary, way, home) {
     this.#binary = binary;
-    this.#address = address;
+    this.#way = way;
     this.#home = home;
+  }
+
+  /** The same command that reaches the server another way. */
+  over(...way) {
+    return new IggyCommand(this.#binary, way, this.#home);
   }
 
   /**
@@ -22,7 +32,7 @@ export class IggyCommand {
    * `input` becomes its standard input. Without `credentials` (global options) it logs in as root.
    */
   run(words, { input = "", credentials = ["-u", "iggy", "-p", "iggy"] } = {}) {
-    const options = ["--tcp-server-address", this.#address, ...credentials];
+    const options = [...this.#way, ...credentials];
     const child = spawn(this.#binary, [...options, ...words], {
       env: cleanEnvironment({ IGGY_HOME: this.#home }),
     });

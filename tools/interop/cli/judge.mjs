@@ -12,11 +12,12 @@ import { restartCases } from "./restart-cases.mjs";
 import { streamCases } from "./stream-cases.mjs";
 import { systemCases } from "./system-cases.mjs";
 import { topicCases } from "./topic-cases.mjs";
+import { transportCases } from "./transport-cases.mjs";
 import { userCases } from "./user-cases.mjs";
 
 const [binary, address] = process.argv.slice(2);
 const home = mkdtempSync(join(tmpdir(), "millrace-interop-iggy-"));
-const iggy = new IggyCommand(binary, address, home);
+const iggy = new IggyCommand(binary, ["--tcp-server-address", address], home);
 const answers = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 
 /** Has the server killed and started again on the same port and data. */
@@ -33,11 +34,12 @@ const cases = {
   ...offsetCases,
   ...userCases,
   ...groupCases,
+  ...transportCases,
   ...restartCases,
 };
 for (const [title, run] of Object.entries(cases)) {
   try {
-    await run(iggy, { home, restartServer });
+    await run(iggy, { address, home, restartServer });
     console.log(`ok ${title}`);
   } catch (error) {
     console.log(`FAILED ${title}: ${error.message}`.replaceAll("\n", "\\n"));

@@ -35,7 +35,8 @@ type testCase struct {
 
 func main() {
 	j := &judge{address: os.Args[1], input: bufio.NewReader(os.Stdin)}
-	cases := slices.Concat(sessionCases, catalogCases, messageCases, pollCases, offsetCases, restartCases)
+	cases := slices.Concat(sessionCases, catalogCases, messageCases, pollCases, offsetCases,
+		userCases, groupCases, restartCases)
 	for _, one := range cases {
 		if reason := j.try(one); reason != "" {
 			fmt.Printf("FAILED %s: %s\n", one.title, strings.ReplaceAll(reason, "\n", "\\n"))
@@ -70,19 +71,26 @@ func callers(stack string) string {
 	return strings.Join(kept, " ")
 }
 
-// connect gives a connected client that is not logged in.
+// connect gives a connected client that is not logged in; it encrypts when there is an authority to trust.
 func (j *judge) connect(ctx context.Context, options ...tcp.Option) iggcon.Client {
 	all := append([]tcp.Option{tcp.WithServerAddress(j.address)}, options...)
+	if authority := os.Getenv("JUDGE_CA_FILE"); authority != "" {
+		all = append(all, tcp.WithTLS(tcp.WithTLSCAFile(authority), tcp.WithTLSDomain("localhost")))
+	}
 	made := must(client.NewIggyClient(client.WithTcp(all...)))
 	check(made.Connect(ctx))
 	return made
 }
 
-// client gives the client that cases share: logged in as root, and again after each lost connection.
+// newClient gives a client of its own: logged in as root, and again after each lost connection.
+func (j *judge) newClient(ctx context.Context) iggcon.Client {
+	return j.connect(ctx, tcp.WithAutoLogin(tcp.NewUsernamePasswordCredentials("iggy", "iggy")))
+}
+
+// client gives the one of these that cases share.
 func (j *judge) client(ctx context.Context) iggcon.Client {
 	if j.shared == nil {
-		credentials := tcp.WithAutoLogin(tcp.NewUsernamePasswordCredentials("iggy", "iggy"))
-		j.shared = j.connect(ctx, credentials)
+		j.shared = j.newClient(ctx)
 	}
 	return j.shared
 }

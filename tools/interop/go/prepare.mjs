@@ -2,6 +2,7 @@ import { copyFileSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bring, cacheFolder } from "../bring.mjs";
+import { withTls } from "../tls.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const officialModule = "github.com/apache/iggy/foreign/go";
@@ -25,3 +26,6 @@ export async function prepareGo() {
   await bring("go", ["build", `-modfile=${modFile}`, "-mod=mod", "-o", binary, "."], { cwd: here });
   return { program: binary, args: [] };
 }
+
+/** The same against a server that encrypts TCP. */
+export const prepareGoWithTls = () => withTls(prepareGo);

@@ -1,12 +1,13 @@
 """What every case needs: a judge that runs it and prints its line, clients, and ways to expect something."""
 
 import asyncio
+import datetime
 import os
 import sys
 import traceback
 from collections.abc import Awaitable, Callable
 
-from apache_iggy import AutoLogin, IggyClient, TcpConfig, TcpReconnectionConfig
+from apache_iggy import AutoLogin, IggyClient, TcpConfig, TcpReconnectionConfig, WebSocketConfig
 
 # A case takes milliseconds; the two with 8 MiB and 5,000 messages stay under 5 s on a busy machine.
 CASE_TIMEOUT_S = 60
@@ -48,18 +49,25 @@ class Judge:
         return self._client
 
     async def fresh_client(self) -> IggyClient:
-        """Shares a new client from now on.
+        """Shares a new client from now on, whose heartbeats are rarer than a restart is long.
 
-        A heartbeat of the official client, one every 5 s, that meets a server which is down right then makes
-        the next call fail instead of waiting for the new connection; that of a fresh client is not due yet.
+        A heartbeat of the official client that meets a server which is down right then makes the next call
+        fail instead of waiting for the new connection.
         """
-        self._client = await self.new_client()
+        self._client = await self.new_client(heartbeat_interval=datetime.timedelta(minutes=2))
         return self._client
 
-    async def new_client(self) -> IggyClient:
+    async def new_client(self, **more: object) -> IggyClient:
         """One more logged-in client; it comes back by itself after a lost connection."""
         login = AutoLogin.username_password("iggy", "iggy")
-        client = IggyClient(TcpConfig(server_address=self.address, auto_login=login, **self.tls))
+        client = IggyClient(TcpConfig(server_address=self.address, auto_login=login, **self.tls, **more))
+        await client.connect()
+        return client
+
+    async def new_websocket_client(self) -> IggyClient:
+        """The same over WebSocket."""
+        login = AutoLogin.username_password("iggy", "iggy")
+        client = IggyClient(WebSocketConfig(server_address=self.websocket_address, auto_login=login, **self.tls))
         await client.connect()
         return client
 

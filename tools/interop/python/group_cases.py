@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime
+from collections.abc import Awaitable, Callable
 
 from apache_iggy import AutoCommit, AutoCommitWhen, IggyClient, IggyConsumer, PollingStrategy, SendMessage
 
@@ -89,13 +90,23 @@ async def one_member(judge: Judge) -> None:
 
 async def two_members(judge: Judge) -> None:
     """A second member takes its share, both read on, and what one leaves goes to the other."""
+    await rebalance(judge, "groups-two", judge.new_client)
+
+
+async def two_members_over_websocket(judge: Judge) -> None:
+    """Over WebSocket a second member takes its share, both read on, and what one leaves goes to the other."""
+    await rebalance(judge, "groups-ws", judge.new_websocket_client)
+
+
+async def rebalance(judge: Judge, name: str, new_client: Callable[[], Awaitable[IggyClient]]) -> None:
+    """Two members of a topic of this name, whose clients are made by `new_client`."""
     producer = await judge.client()
-    name = await topic(producer, "groups-two", 4)
-    first = await join(await judge.new_client(), "readers", name)
+    name = await topic(producer, name, 4)
+    first = await join(await new_client(), "readers", name)
     for partition in range(4):
         await send(producer, name, [SendMessage(f"{partition}:{n}") for n in range(MANY)], partition)
     await until("first reads alone", lambda: true_when(len(set(first.seen)) == 4 * MANY))
-    client = await judge.new_client()
+    client = await new_client()
     second = await join(client, "readers", name)
 
     async def shares() -> list[int]:
@@ -126,4 +137,4 @@ async def true_when(value: bool) -> bool:
     return value
 
 
-CASES = [administration, one_member, two_members]
+CASES = [administration, one_member, two_members, two_members_over_websocket]

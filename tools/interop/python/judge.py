@@ -42,6 +42,8 @@ CASES_WITH_TLS = [
     *tls_cases.CASES,
     *catalog_cases.CASES,
     *message_cases.CASES,
+    *user_cases.CASES,
+    *group_cases.CASES,
     *transport_cases.CASES,
     *restart_cases.CASES,
 ]

@@ -1,25 +1,13 @@
 """The client over WebSocket; encrypted where the server encrypts."""
 
-from apache_iggy import (
-    AutoLogin,
-    Consumer,
-    IggyClient,
-    Partitioning,
-    PollingStrategy,
-    SendMessage,
-    WebSocketConfig,
-)
+from apache_iggy import Consumer, IggyClient, Partitioning, PollingStrategy, SendMessage
 
 from case import Judge, expect
 
 
 async def over_websocket(judge: Judge) -> None:
     """Over WebSocket a client administers, sends and polls."""
-    login = AutoLogin.username_password("iggy", "iggy")
-    client = IggyClient(
-        WebSocketConfig(server_address=judge.websocket_address, auto_login=login, **judge.tls)
-    )
-    await client.connect()
+    client = await judge.new_websocket_client()
     await client.create_stream("py-ws")
     await client.create_topic("py-ws", "t", 1)
     sent = ["x" * (index * 7_000) + str(index) for index in range(20)]

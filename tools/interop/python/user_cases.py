@@ -14,7 +14,8 @@ from apache_iggy import (
 
 from case import Judge, expect, expect_refusal
 
-GET_TOKENS = 41
+GET_TOKENS, CREATE_TOKEN, DELETE_TOKEN = 41, 42, 43
+HOUR_MICROS = 3_600_000_000
 
 
 async def login(judge: Judge, name: str, password: str) -> IggyClient:
@@ -109,13 +110,28 @@ async def root_stays(judge: Judge) -> None:
     await expect_refusal("missing", client.delete_user("nobody"), "not found")
 
 
-async def token_login(judge: Judge) -> None:
-    """A token that nobody has is refused; the client offers no call that creates one."""
+def by_token(judge: Judge, token: str) -> IggyClient:
+    """A client that logs in with a token when it connects."""
     never = TcpReconnectionConfig(enabled=False)
-    by_token = AutoLogin.personal_access_token("A" * 67 + "=")
-    client = IggyClient(TcpConfig(server_address=judge.address, auto_login=by_token, reconnection=never))
-    await expect_refusal("token", client.connect(), "token")
-    expect("tokens", await (await root_client(judge)).send_binary_request(GET_TOKENS, b""), b"")
+    login = AutoLogin.personal_access_token(token)
+    return IggyClient(TcpConfig(server_address=judge.address, auto_login=login, reconnection=never, **judge.tls))
+
+
+async def token_login(judge: Judge) -> None:
+    """A token logs in until it is deleted; the client creates and deletes it by raw requests, it has no other call."""
+    root = await root_client(judge)
+    name = bytes([8]) + b"py-token"
+    answer = await root.send_binary_request(CREATE_TOKEN, name + HOUR_MICROS.to_bytes(8, "little"))
+    token = answer[1:].decode()
+    expect("length", answer[0], len(token))
+    assert name in await root.send_binary_request(GET_TOKENS, b""), "the token is not listed"
+    bearer = by_token(judge, token)
+    await bearer.connect()
+    await bearer.get_streams()
+    await root.send_binary_request(DELETE_TOKEN, name)
+    await expect_refusal("deleted", by_token(judge, token).connect(), "token")
+    await expect_refusal("nobody's", by_token(judge, "A" * 67 + "=").connect(), "token")
+    expect("tokens", await root.send_binary_request(GET_TOKENS, b""), b"")
 
 
 async def deleted(judge: Judge) -> None:

@@ -10,9 +10,13 @@ const DRIFT_MAX_MS = 20;
  * The real clock. Wall time has microseconds (the monotonic clock laid over `Date`) and follows a step of the
  * wall clock within one call. Timers never keep the process alive. `afterEvent` is the microtask queue: it
  * runs when the current callback of the event loop returns, before the next one starts.
+ *
+ * Wall time begins at `performance.timeOrigin`, which has its fraction of a millisecond. `Date.now()` drops
+ * it: begun there, messages carry a time before the one at which a client on this machine sent them, and a
+ * poll from that time on misses them.
  */
 export function createNodeClock(): Clock {
-  let offsetMs = Date.now() - performance.now();
+  let offsetMs = performance.timeOrigin;
   return {
     wallMicros() {
       const monotonicMs = performance.now();
