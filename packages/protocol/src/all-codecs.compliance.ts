@@ -21,6 +21,7 @@ import {
   streamTarget,
   topicDetails,
   topicRecord,
+  topicRetention,
   topicTarget,
   userDetails,
   userRecord,
@@ -375,6 +376,23 @@ export const ALL_CODECS: Readonly<Record<CommandName, CommandCodecs>> = {
   GetTopic: {
     request: codec(topicTarget, protocol.encodeGetTopic, protocol.decodeGetTopic),
     reply: codec(optional(topicDetails), protocol.encodeGetTopicReply, protocol.decodeGetTopicReply),
+  },
+  GetTopicRetention: {
+    request: codec(
+      record({
+        stream: any.identifier,
+        topic: any.identifier,
+        firstPartitionId: any.u32,
+        partitionsCount: any.u32,
+      }),
+      protocol.encodeGetTopicRetention,
+      protocol.decodeGetTopicRetention,
+    ),
+    reply: codec(
+      topicRetention,
+      protocol.encodeGetTopicRetentionReply,
+      protocol.decodeGetTopicRetentionReply,
+    ),
   },
   GetTopics: {
     request: codec(streamTarget, protocol.encodeGetTopics, protocol.decodeGetTopics),

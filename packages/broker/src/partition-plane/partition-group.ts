@@ -267,7 +267,7 @@ export class PartitionGroup {
     const done = (error?: CodedError) => this.#written(prepare, error);
     this.#writesPending += 1;
     if (op.batchLease !== undefined) partition.appendBatch(prepare, op.batchLease, done);
-    else partition.appendOperation(prepare, op.body ?? new Uint8Array(0), done);
+    else partition.appendOperation(prepare, bodyOf(op), done);
   }
 
   #written(prepare: Prepare, error: CodedError | undefined): void {
@@ -348,4 +348,8 @@ export class PartitionGroup {
     this.#whenIdle = [];
     for (const callback of waiting) callback();
   }
+}
+
+function bodyOf({ body }: PartitionOp): Uint8Array {
+  return (typeof body === "function" ? body() : body) ?? new Uint8Array(0);
 }
