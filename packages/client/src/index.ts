@@ -69,12 +69,12 @@ export type {
   MessageHandler,
   OnHandlerError,
 } from "./consumer/consumer.ts";
+export type { ConsumerEventFacts, SkippedFacts } from "./consumer/consumer-events.ts";
 export type { GroupConsumer, GroupConsumerOptions } from "./consumer-group/group-consumer.ts";
 export type {
   GroupEventFacts,
   RebalancedFacts,
   RestartedFacts,
-  SkippedFacts,
   StalledFacts,
 } from "./consumer-group/group-events.ts";
 export type { Message, MessageKey, Payload } from "./messages/message.ts";
