@@ -51,6 +51,12 @@ export type { GroupPlace } from "./admin/group-calls.ts";
 export type { OffsetPlace, StoredOffset } from "./admin/offset-calls.ts";
 export type { OptionValues, RawOptionValue } from "./admin/option-values.ts";
 export type { NewPermissions, StreamRights, UserPermissions } from "./admin/permission-shapes.ts";
+export type {
+  PartitionRetention,
+  RetentionHolder,
+  RetentionSum,
+  TopicRetention,
+} from "./admin/retention-shapes.ts";
 export type { CacheMetrics, Stats } from "./admin/stats.ts";
 export type { Name, StreamOptions } from "./admin/stream-calls.ts";
 export type { KnownOption } from "./admin/system-calls.ts";
