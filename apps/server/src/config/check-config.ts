@@ -55,7 +55,8 @@ function checkIntervals({ heartbeat, personal_access_token: tokens, data_mainten
   for (const [table, flag, isOn, ms] of timers) {
     if (!isOn) continue;
     if (ms === 0) throw invalid(`${table}.interval`, `is 0 although ${table}.${flag} is true`);
-    if (ms > INTERVAL_MAX_MS) throw invalid(`${table}.interval`, "is above 24 days, the longest a timer waits");
+    if (ms > INTERVAL_MAX_MS)
+      throw invalid(`${table}.interval`, "is above 24 days, the longest a timer waits");
   }
 }
 
