@@ -10,10 +10,10 @@ import { keepsEverything, type RetentionPolicy, retentionPolicy } from "./retent
 import { tellRemoved } from "./tell-removed.ts";
 import { retentionFacts, type Truncation, truncatePartition } from "./truncate-partition.ts";
 
-/** Segments one op removes at most, so that a long arrears does not fill the disk's queue; the next op follows. */
+/** Segments one op removes at most, so that arrears do not fill the disk's queue; the next op follows. */
 export const SEGMENTS_PER_PASS_MAX = 16;
 
-/** Partitions looked at before other work gets its turn: a look costs microseconds, this many well under 1 ms. */
+/** Partitions looked at before other work gets its turn: a look takes microseconds. */
 const PARTITIONS_PER_TURN = 64;
 
 /** What the cleaner works with. */
@@ -31,8 +31,8 @@ export interface MessageCleanerOptions {
  * Removes what has expired and what is over the size of its topic: whole sealed segments, the oldest first,
  * every interval, one partition after the other. The active segment never goes.
  *
- * Topics are looked up anew for each partition, so an update counts from the next look on. What a stored offset
- * needs stays and is told. A partition that takes no writes is left alone.
+ * Topics are looked up anew for each partition, so an update counts from the next look on. What a stored
+ * offset needs stays and is told. A partition that takes no writes is left alone.
  * @see server-semantics section 6
  */
 export class MessageCleaner {

@@ -131,7 +131,7 @@ class Model {
     await this.check();
   }
 
-  /** Follows the ops of the partition in the order of the log and holds each truncation against the offsets. */
+  /** Follows the ops of the partition in log order and holds each truncation against the offsets. */
   #watch(): void {
     const partition = this.server.broker.shard.partitions.get(0).openPartition;
     this.#offsets = new Map(partition.acceptedConsumerOffsets().map(({ id, offset }) => [id, offset]));

@@ -64,7 +64,7 @@ export interface TopicRetention {
   readonly cleanerIntervalMicros: number;
   /** Bytes of sealed segments a partition may keep, 2^64-1 for any number. */
   readonly partitionBudget: bigint;
-  /** True when the topic's limit is below what partitions hold at least, so the budget is more than a share. */
+  /** True when the limit of the topic is below what partitions hold at least: the budget is no mere share. */
   readonly isBudgetRaised: boolean;
   readonly partitions: readonly PartitionRetention[];
 }

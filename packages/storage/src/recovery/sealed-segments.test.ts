@@ -58,7 +58,7 @@ describe("segments whose removal a kill cut short", () => {
       await bench.abandon();
       bench.lines.length = 0;
       await bench.open();
-      // The bytes of sealed segments may be lost on such a topic, and are told; files that were removed are no loss.
+      // Bytes of sealed segments may be lost on such a topic, and are told; removed files are no loss.
       const missing = bench.lines.filter(({ message }) => message.startsWith("A segment file is missing"));
       assert.deepEqual(missing, [], `seed ${seed}`);
       assert.equal(bench.partition.firstOffset, mark, `seed ${seed}`);

@@ -13,8 +13,8 @@ import type { Handler } from "../handler.ts";
 import { answerMetadata, isNewSuccess, metadataRequest } from "./commit-metadata.ts";
 
 /**
- * A change of the catalog after which the size limit of a topic may be less than its partitions hold at least.
- * Such a limit is legal; what it comes to is told in the log.
+ * A change of the catalog after which the size limit of a topic may be less than its partitions hold at
+ * least. Such a limit is legal; what it comes to is told in the log.
  *
  * @param topicOf  the topic as it is named once the change is made
  * @see server-semantics sections 2 and 6

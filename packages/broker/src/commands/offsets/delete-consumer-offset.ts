@@ -9,8 +9,8 @@ import { checkOwnerOrAbandoned, findWritableConsumer } from "./consumer-target.t
  * Forgets the stored offset of a consumer, or of a group: for the member that owns the partition, or for
  * anybody who may poll while no member does.
  *
- * Codes: 20 unknown target or another owns it, 41, 3021 nothing stored, 5000 unknown group, 20002 damage hides what
- * is stored.
+ * Codes: 20 unknown target or another owns it, 41, 3021 nothing stored, 5000 unknown group, 20002 damage
+ * hides what is stored.
  * @see server-semantics section 9
  */
 export const deleteConsumerOffset: Handler = (shard, request, session) => {
