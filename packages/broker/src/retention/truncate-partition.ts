@@ -23,7 +23,7 @@ export interface TruncationOutcome {
 
 const NOTHING: Truncation = { segmentsCount: 0, messagesCount: 0, byteLength: 0, firstOffset: 0 };
 
-/** What retention looks at, after every accepted op. @throws CodedError PartitionDamaged: no offset is sure */
+/** What retention looks at, after every accepted op. @throws CodedError PartitionDamaged */
 export function retentionFacts(partition: Partition): RetentionFacts {
   return { sealed: partition.sealedSegments(), offsets: partition.acceptedConsumerOffsets() };
 }
