@@ -313,6 +313,12 @@ export class PartitionGroup {
     });
   }
 
+  /** Looks whether a full disk has space again, as the next operation would. */
+  lookForSpace(): void {
+    const { fault } = this;
+    if (fault !== undefined) this.#tryResume(fault);
+  }
+
   /** A full disk is looked at again with the next operation that comes, now and then: there may be space. */
   #tryResume(fault: CodedError): void {
     const partition = this.#partition;

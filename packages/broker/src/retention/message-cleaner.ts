@@ -114,8 +114,12 @@ export class MessageCleaner {
     const stream = catalog.findStream({ kind: "numeric", id: streamId });
     const topic = stream && catalog.findTopic(stream, { kind: "numeric", id: topicId });
     const group = this.#options.partitions.find(identity);
-    if (topic === undefined || group?.partition === undefined) return undefined;
-    if (group.fault !== undefined || group.isPurging) return undefined;
+    if (topic === undefined || group?.partition === undefined || group.isPurging) return undefined;
+    if (group.fault !== undefined) {
+      // Nobody may be writing any more: the next look finds it writable when there is space.
+      group.lookForSpace();
+      return undefined;
+    }
     return { group, policy: this.#policyOf(topic) };
   }
 
