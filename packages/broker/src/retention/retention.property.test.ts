@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ByteReader } from "@millrace/framing";
+import { ByteReader, ByteWriter } from "@millrace/framing";
 import { StorageOperation } from "@millrace/storage";
 import fc from "fast-check";
 import { sendBody } from "../testing/test-batches.ts";
@@ -16,6 +16,7 @@ import {
   storeBody,
   updateTopic,
 } from "../testing/test-topics.ts";
+import { type Truncation, truncatePartition } from "./truncate-partition.ts";
 
 type Step =
   | { readonly kind: "send"; readonly count: number }
@@ -192,18 +193,25 @@ test("Whatever is sent, stored, forgotten, deleted, expired and killed: what is 
   assert.ok(truncations > 10, `the property cut something: ${truncations} times`);
 });
 
-test("An offset that is stored backwards just before a deletion is respected by it.", async () => {
+test("An offset that is on its way into the log before a removal is respected by it.", async () => {
   const model = new Model();
   await model.start(1);
-  for (let index = 0; index < 8; index++) await model.run({ kind: "send", count: 1 });
+  await model.run({ kind: "send", count: 8 });
   await model.run({ kind: "store", id: 1, part: 0.99 });
   await model.check();
-  const { client, server } = model;
-  const answers = [
-    client.command("StoreConsumerOffset", storeBody(1, 1)),
-    client.command("DeleteSegments", deleteSegmentsBody(9)),
-  ];
-  await server.drive(Promise.all(answers));
-  assert.equal(server.broker.shard.partitions.get(0).openPartition.firstOffset, 2);
+  const { server } = model;
+  const group = server.broker.shard.partitions.get(0);
+  const body = new ByteWriter().u8(1).u32(1).u64(1).finish();
+  const failed = (code: number) => assert.fail(`refused with ${code}`);
+  const outcome = { committed() {}, failed };
+  const asked = { client: 5n, request: 1n, user: 0, ...outcome };
+  group.submit({ ...asked, operation: StorageOperation.storeOffset, body });
+  const removed = await server.drive(
+    new Promise<Truncation>((resolve) => {
+      truncatePartition(group, () => 9, { removed: resolve, failed });
+    }),
+  );
+  assert.deepEqual([removed.segmentsCount, removed.messagesCount, removed.firstOffset], [1, 2, 2]);
+  assert.equal(group.openPartition.firstOffset, 2);
   await server.stop();
 });
