@@ -15,6 +15,7 @@ import {
   partitionsChange,
   repairReply,
   repairRequest,
+  retentionPage,
   status,
   streamDetails,
   streamRecord,
@@ -378,16 +379,7 @@ export const ALL_CODECS: Readonly<Record<CommandName, CommandCodecs>> = {
     reply: codec(optional(topicDetails), protocol.encodeGetTopicReply, protocol.decodeGetTopicReply),
   },
   GetTopicRetention: {
-    request: codec(
-      record({
-        stream: any.identifier,
-        topic: any.identifier,
-        firstPartitionId: any.u32,
-        partitionsCount: any.u32,
-      }),
-      protocol.encodeGetTopicRetention,
-      protocol.decodeGetTopicRetention,
-    ),
+    request: codec(retentionPage, protocol.encodeGetTopicRetention, protocol.decodeGetTopicRetention),
     reply: codec(
       topicRetention,
       protocol.encodeGetTopicRetentionReply,

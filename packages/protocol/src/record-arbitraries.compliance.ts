@@ -55,6 +55,12 @@ export const topicRecord = record({
 export const topicDetails = fc
   .tuple(topicRecord, list(partitionRecord))
   .map(([topic, partitions]) => ({ ...topic, partitionsCount: partitions.length, partitions }));
+export const retentionPage = record({
+  stream: any.identifier,
+  topic: any.identifier,
+  firstPartitionId: any.u32,
+  partitionsCount: any.u32,
+});
 const retentionSum = record({ segmentsCount: any.u32, messagesCount: any.counter, byteLength: any.counter });
 const retentionHolder = record({
   kind: fc.constantFrom(1 as const, 2 as const),
