@@ -269,6 +269,32 @@ test("with JSON output a failure is one JSON object on stderr", async () => {
   assert.equal(JSON.parse(usage.stderr).error.exit_code, 2);
 });
 
+test("topic get names who holds segments back, exactly, and does without where the server does not tell", async () => {
+  const client = readyClient();
+  const told = await runFake(["topic", "get", "shop", "orders", "--output", "json"], {
+    client: client.asClient(),
+  });
+  assert.match(told.stdout, /"messages": 9007199254740993/);
+  const { retention } = JSON.parse(told.stdout);
+  assert.deepEqual(
+    retention.held_by.map(({ name, owned, release }: Record<string, unknown>) => [name, owned, release]),
+    [
+      [null, false, "millrace consumer-offset delete 7 shop orders 0"],
+      ["readers", true, "millrace consumer-offset delete 0 shop orders 0 --kind consumer-group"],
+    ],
+  );
+  assert.deepEqual(retention.partitions[0].held_back, { segments: 1, messages: 4, size_bytes: 1_048_576 });
+  const table = await runFake(["topic", "get", "shop", "orders"], { client: client.asClient() });
+  assert.match(table.stdout, /consumer group "readers"[\s\S]*yes: end its member first/);
+  assert.match(table.stdout, /1 \(4 messages, 1\.00 MiB\)/);
+  client.retention = undefined;
+  const silent = await runFake(["topic", "get", "shop", "orders", "--output", "json"], {
+    client: client.asClient(),
+  });
+  assert.equal(silent.exitCode, 0, silent.stderr);
+  assert.equal(JSON.parse(silent.stdout).retention, null);
+});
+
 test("what does not exist is found missing at the right level", async () => {
   const cases: readonly (readonly [readonly string[], RegExp])[] = [
     [["stream", "get", "x"], /There is no stream "x"/],

@@ -38,6 +38,8 @@ export interface BrokerConfig {
     readonly intervalMs: number;
     readonly bytesPerSecond: number;
   };
+  /** Removes what has expired and what exceeds the size of a topic. */
+  readonly messageCleaner: { readonly isEnabled: boolean; readonly intervalMs: number };
   /** Metadata ops between two snapshots: replaying as many takes a few milliseconds. */
   readonly snapshotEveryOps: number;
   /** Partitions opened at once; each takes a few file calls, so more would only wait in the thread pool. */
@@ -70,6 +72,7 @@ export const BROKER_DEFAULTS: BrokerConfig = {
   tokensPerUserMax: 100,
   tokenCleaner: { isEnabled: true, intervalMs: 60_000 },
   scrubber: { isEnabled: true, intervalMs: 86_400_000, bytesPerSecond: 8 * MIB },
+  messageCleaner: { isEnabled: true, intervalMs: 60_000 },
   snapshotEveryOps: 1024,
   partitionsOpeningMax: 16,
   recoveredSessionGraceMs: 120_000,

@@ -74,6 +74,7 @@ export class Broker {
     this.#stopWatchingReaders = watchSlowReaders(shard);
     this.#stopCleaningTokens = cleanExpiredTokens(shard);
     this.#stopScrubbing = scrubPartitions(shard);
+    if (shard.config.messageCleaner.isEnabled) shard.messageCleaner.start();
   }
 
   /** The broker's parts, for those who look inside: other transports, tests, the simulator. */
@@ -106,6 +107,7 @@ export class Broker {
     this.#stopWatchingReaders();
     this.#stopCleaningTokens();
     this.#stopScrubbing();
+    this.shard.messageCleaner.stop();
     await this.#drainConnections(options.drainMs);
     await this.#opened.close();
   }

@@ -11,8 +11,18 @@ export interface BrokerMetrics {
   readonly bytesServed: Counter;
   readonly scrubbedBytes: Counter;
   readonly damagesFound: Counter;
+  readonly retention: RetentionMetrics;
   /** Totals of the two byte counters since start, for GetStats. */
   readonly totals: { readBytes: number; writtenBytes: number };
+}
+
+/** What left partitions, by the reason why. */
+export interface RetentionMetrics {
+  readonly segmentsExpired: Counter;
+  readonly segmentsOverSize: Counter;
+  readonly segmentsDeleted: Counter;
+  readonly messagesRemoved: Counter;
+  readonly bytesFreed: Counter;
 }
 
 /** What a broker measures when metrics are collected. */
@@ -26,6 +36,7 @@ export interface BrokerGauges {
   readonly messages: () => number;
   readonly users: () => number;
   readonly leasesOut: () => number;
+  readonly segmentsHeldBack: () => number;
 }
 
 /** Declares the broker's metrics, once per broker. */
@@ -40,6 +51,11 @@ export function declareBrokerMetrics(metrics: Metrics, gauges: BrokerGauges): Br
   metrics.gauge("users", "Users", gauges.users);
   metrics.gauge("clients", "Connected clients", gauges.connections);
   metrics.gauge("message_leases", "Leases of message memory that are out", gauges.leasesOut);
+  metrics.gauge(
+    "retention_segments_held_back",
+    "Segments the last pass of the cleaner kept for somebody's stored offset",
+    gauges.segmentsHeldBack,
+  );
   return {
     requests: metrics.counter("requests_total", "Requests received"),
     refusals: metrics.counter("request_refusals_total", "Requests answered with an error status"),
@@ -50,6 +66,19 @@ export function declareBrokerMetrics(metrics: Metrics, gauges: BrokerGauges): Br
     bytesServed: metrics.counter("message_bytes_served_total", "Bytes of polled batches"),
     scrubbedBytes: metrics.counter("scrubbed_bytes_total", "Bytes verified in the background"),
     damagesFound: metrics.counter("damages_found_total", "Damaged places found in the background"),
+    retention: declareRetentionMetrics(metrics),
     totals: { readBytes: 0, writtenBytes: 0 },
+  };
+}
+
+function declareRetentionMetrics(metrics: Metrics): RetentionMetrics {
+  const segments = (reason: string, help: string) =>
+    metrics.counter(`retention_segments_${reason}_total`, `Segments removed because ${help}`);
+  return {
+    segmentsExpired: segments("expired", "their messages had expired"),
+    segmentsOverSize: segments("over_size", "the partition was over its size"),
+    segmentsDeleted: segments("deleted", "a client asked for it"),
+    messagesRemoved: metrics.counter("retention_messages_removed_total", "Messages in removed segments"),
+    bytesFreed: metrics.counter("retention_bytes_freed_total", "Bytes of messages in removed segments"),
   };
 }

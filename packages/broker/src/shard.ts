@@ -7,6 +7,7 @@ import type { GroupPlane } from "./consumer-groups/group-plane.ts";
 import type { MetadataPlane } from "./metadata-plane/metadata-plane.ts";
 import type { BrokerMetrics } from "./metrics.ts";
 import type { PartitionPlane } from "./partition-plane/partition-plane.ts";
+import type { MessageCleaner } from "./retention/message-cleaner.ts";
 import type { BalancedCounters } from "./routing/balanced-counters.ts";
 import type { ConnectionRegistry } from "./sessions/connection-registry.ts";
 import type { PasswordChecks } from "./sessions/password-checks.ts";
@@ -24,6 +25,7 @@ export interface Shard {
   readonly metadata: MetadataPlane;
   readonly partitions: PartitionPlane;
   readonly groups: GroupPlane;
+  readonly messageCleaner: MessageCleaner;
   readonly counters: BalancedCounters;
   readonly connections: ConnectionRegistry;
   readonly passwordChecks: PasswordChecks;

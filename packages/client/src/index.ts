@@ -51,6 +51,12 @@ export type { GroupPlace } from "./admin/group-calls.ts";
 export type { OffsetPlace, StoredOffset } from "./admin/offset-calls.ts";
 export type { OptionValues, RawOptionValue } from "./admin/option-values.ts";
 export type { NewPermissions, StreamRights, UserPermissions } from "./admin/permission-shapes.ts";
+export type {
+  PartitionRetention,
+  RetentionHolder,
+  RetentionSum,
+  TopicRetention,
+} from "./admin/retention-shapes.ts";
 export type { CacheMetrics, Stats } from "./admin/stats.ts";
 export type { Name, StreamOptions } from "./admin/stream-calls.ts";
 export type { KnownOption } from "./admin/system-calls.ts";
@@ -69,12 +75,12 @@ export type {
   MessageHandler,
   OnHandlerError,
 } from "./consumer/consumer.ts";
+export type { ConsumerEventFacts, SkippedFacts } from "./consumer/consumer-events.ts";
 export type { GroupConsumer, GroupConsumerOptions } from "./consumer-group/group-consumer.ts";
 export type {
   GroupEventFacts,
   RebalancedFacts,
   RestartedFacts,
-  SkippedFacts,
   StalledFacts,
 } from "./consumer-group/group-events.ts";
 export type { Message, MessageKey, Payload } from "./messages/message.ts";

@@ -15,12 +15,14 @@ import {
   partitionsChange,
   repairReply,
   repairRequest,
+  retentionPage,
   status,
   streamDetails,
   streamRecord,
   streamTarget,
   topicDetails,
   topicRecord,
+  topicRetention,
   topicTarget,
   userDetails,
   userRecord,
@@ -375,6 +377,14 @@ export const ALL_CODECS: Readonly<Record<CommandName, CommandCodecs>> = {
   GetTopic: {
     request: codec(topicTarget, protocol.encodeGetTopic, protocol.decodeGetTopic),
     reply: codec(optional(topicDetails), protocol.encodeGetTopicReply, protocol.decodeGetTopicReply),
+  },
+  GetTopicRetention: {
+    request: codec(retentionPage, protocol.encodeGetTopicRetention, protocol.decodeGetTopicRetention),
+    reply: codec(
+      topicRetention,
+      protocol.encodeGetTopicRetentionReply,
+      protocol.decodeGetTopicRetentionReply,
+    ),
   },
   GetTopics: {
     request: codec(streamTarget, protocol.encodeGetTopics, protocol.decodeGetTopics),

@@ -2,6 +2,7 @@ import { Operation } from "./operation.table.ts";
 
 /**
  * Command codes by name. Commands without an operation byte of their own carry the code at header offset 196.
+ * Reads of our own have codes from 20000 to 20999, which no official client sends.
  *
  * @see specification, wire protocol, section 3.2
  */
@@ -60,6 +61,7 @@ export const CommandCode = {
   /** Ours: codes of 20000 to 20999 are reads that servers of others do not know. */
   VerifyPartition: 20_000,
   RepairPartition: 20_002,
+  GetTopicRetention: 20300,
 } as const;
 
 /** Name of a command, as the keys of `CommandCode`. */
@@ -125,4 +127,5 @@ export const COMMAND_OPERATIONS: Readonly<Record<CommandName, number>> = {
   SyncConsumerGroup: Operation.NonReplicated,
   VerifyPartition: Operation.NonReplicated,
   RepairPartition: Operation.NonReplicated,
+  GetTopicRetention: Operation.NonReplicated,
 };

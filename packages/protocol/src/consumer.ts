@@ -30,10 +30,16 @@ export function writeConsumer(writer: ByteWriter, consumer: Consumer): void {
  * @throws WireError `unknown_kind` for a kind other than 1 and 2, and those of `readIdentifier`
  */
 export function readConsumer(reader: ByteReader): Consumer {
+  const kind = readConsumerKind(reader);
+  return { kind: kind === GROUP ? "group" : "consumer", id: readIdentifier(reader) };
+}
+
+/** The number of a kind alone. @throws WireError `unknown_kind` for a kind other than 1 and 2 */
+export function readConsumerKind(reader: ByteReader): ConsumerKind {
   const position = reader.position;
   const kind = reader.u8();
   if (kind !== CONSUMER && kind !== GROUP) throw new WireError("unknown_kind", position);
-  return { kind: kind === GROUP ? "group" : "consumer", id: readIdentifier(reader) };
+  return kind;
 }
 
 /**

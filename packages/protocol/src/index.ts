@@ -358,6 +358,19 @@ export {
   type GetTopic,
 } from "./topics/get-topic.ts";
 export {
+  decodeGetTopicRetention,
+  decodeGetTopicRetentionReply,
+  encodeGetTopicRetention,
+  encodeGetTopicRetentionReply,
+  type GetTopicRetention,
+  type PartitionRetention,
+  RETENTION_HOLDERS_MAX,
+  RETENTION_PARTITIONS_MAX,
+  type RetentionHolder,
+  type RetentionSum,
+  type TopicRetention,
+} from "./topics/get-topic-retention.ts";
+export {
   decodeGetTopics,
   decodeGetTopicsReply,
   encodeGetTopics,

@@ -55,6 +55,41 @@ export const topicRecord = record({
 export const topicDetails = fc
   .tuple(topicRecord, list(partitionRecord))
   .map(([topic, partitions]) => ({ ...topic, partitionsCount: partitions.length, partitions }));
+export const retentionPage = record({
+  stream: any.identifier,
+  topic: any.identifier,
+  firstPartitionId: any.u32,
+  partitionsCount: any.u32,
+});
+const retentionSum = record({ segmentsCount: any.u32, messagesCount: any.counter, byteLength: any.counter });
+const retentionHolder = record({
+  kind: fc.constantFrom(1 as const, 2 as const),
+  id: any.u32,
+  name: fc.oneof(fc.constant(""), any.name),
+  isOwned: fc.boolean(),
+  offset: any.counter,
+  segmentsCount: any.u32,
+  dueSegmentsCount: any.u32,
+});
+const partitionRetention = record({
+  partitionId: any.u32,
+  faultCode: any.u32,
+  firstOffset: any.counter,
+  sealed: retentionSum,
+  expired: retentionSum,
+  overSize: retentionSum,
+  removable: retentionSum,
+  heldBack: retentionSum,
+  holdersCount: any.u32,
+  holders: list(retentionHolder),
+});
+export const topicRetention = record({
+  isCleanerEnabled: fc.boolean(),
+  cleanerIntervalMicros: any.counter,
+  partitionBudget: any.u64,
+  isBudgetRaised: fc.boolean(),
+  partitions: list(partitionRetention),
+});
 export const streamRecord = record({
   id: any.u32,
   createdAt: any.counter,

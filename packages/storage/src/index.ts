@@ -32,6 +32,7 @@ export type { JournalRecord, JournalSource } from "./metadata-journal/recover-jo
 export type { MetadataSnapshot } from "./metadata-journal/snapshot-file.ts";
 export type { PartitionIdentity } from "./op-record/checkpoint.ts";
 export { type OpHeader, StorageOperation } from "./op-record/op-header.ts";
+export type { StoredOffset } from "./partition/consumer-offsets.ts";
 export type { Durability } from "./partition/group-writer.ts";
 export { deletePartitionFiles, openPartition } from "./partition/open-partition.ts";
 export type { AppendDone, Partition, SealedSegment } from "./partition/partition.ts";

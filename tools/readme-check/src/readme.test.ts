@@ -64,6 +64,20 @@ test("the README's shell commands work in the order they stand", () => {
   assert.match(run.stdout, /"order":1200/);
 });
 
+test("the commands of the page about retention work in the order they stand and show what it says", () => {
+  const commands = blocksOf("docs/retention.md").filter(({ language }) => language === "sh");
+  const code = ["export MILLRACE_USERNAME=iggy MILLRACE_PASSWORD=iggy", ...commands.map(({ code }) => code)];
+  const run = spawnSync("bash", ["-euo", "pipefail", "-c", readdressed(code.join("\n"))], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  assert.equal(run.status, 0, run.stderr);
+  for (const title of ["First offset", "Expired", "Over size", "Goes next", "Held back"])
+    assert.ok(run.stdout.includes(title), title);
+  assert.match(run.stdout, /Sealed bytes a partition may keep +│? *21474836480/);
+  assert.match(run.stdout, /No stored offset keeps a segment\./);
+});
+
 /** What a program prints, run as it stands beside the packages it imports. */
 function outputOf(code: string): string {
   const file = join(root, "tools", "readme-check", "readme-program.gen.mjs");

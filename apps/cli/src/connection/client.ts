@@ -41,6 +41,7 @@ type PlainCalls = Pick<
   | "purgeStream"
   | "createTopic"
   | "getTopic"
+  | "getTopicRetention"
   | "getTopics"
   | "updateTopic"
   | "deleteTopic"

@@ -8,6 +8,7 @@ import type {
   Stats,
   StreamDetails,
   TopicDetails,
+  TopicRetention,
   User,
   UserDetails,
   VerifyDamage,
@@ -66,6 +67,35 @@ const GROUP = {
   members: [{ id: 0, partitions: [0, 1] }],
 };
 
+const NOTHING = { segmentsCount: 0, messagesCount: 0n, size: 0n };
+const SEALED = { segmentsCount: 3, messagesCount: 9_007_199_254_740_993n, size: 3_145_728n };
+const HOLDER = { isOwned: false, storedOffset: 5n, segmentsCount: 2, dueSegmentsCount: 1 };
+
+/** A partition whose oldest segment has expired and is kept by a consumer and by a group. */
+const RETENTION: TopicRetention = {
+  isCleanerEnabled: true,
+  cleanerInterval: 60_000_000n,
+  partitionBudget: 0xffff_ffff_ffff_ffffn,
+  isBudgetRaised: false,
+  partitions: [
+    {
+      partitionId: 0,
+      faultCode: undefined,
+      firstOffset: 4n,
+      sealed: SEALED,
+      expired: { segmentsCount: 1, messagesCount: 4n, size: 1_048_576n },
+      overSize: NOTHING,
+      removable: NOTHING,
+      heldBack: { segmentsCount: 1, messagesCount: 4n, size: 1_048_576n },
+      holdersCount: 2,
+      holders: [
+        { ...HOLDER, kind: "consumer", id: 7, name: undefined },
+        { ...HOLDER, kind: "group", id: 0, name: "readers", isOwned: true },
+      ],
+    },
+  ],
+};
+
 interface Stored {
   readonly partition: ShownMessage[];
 }
@@ -88,6 +118,8 @@ export class FakeClient {
     {};
   /** What a repair did. */
   repairReply: RepairPartitionReply = { outcome: "healthy", offsets: "proven", nextOffset: 4, damage: "" };
+  /** What the server tells of retention; undefined for one that does not know the command. */
+  retention: TopicRetention | undefined = RETENTION;
   closedCount = 0;
   readonly userId = 0;
   readonly tokens: PersonalAccessToken[] = [];
@@ -167,6 +199,11 @@ export class FakeClient {
   async getTopic(stream: unknown, topic: unknown): Promise<TopicDetails | undefined> {
     const isThere = (stream === "shop" || stream === 0) && (topic === "orders" || topic === 0);
     return isThere ? this.topic.details : undefined;
+  }
+
+  async getTopicRetention(): Promise<TopicRetention> {
+    if (this.retention === undefined) throw new CodedError(ErrorCode.InvalidCommand);
+    return this.retention;
   }
 
   async getTopics(stream: unknown) {

@@ -15,6 +15,8 @@ export interface ServerUnderTest {
   readonly address: string;
   /** `host:port` of the WebSocket listener; empty when it is off. */
   readonly webSocketAddress: string;
+  /** `host:port` of HTTP; empty while that is off. */
+  readonly httpAddress: string;
   readonly child: ChildProcess;
   /** Asks it to stop and answers the exit code of `millrace server`. */
   stop(): Promise<number | null>;
@@ -50,26 +52,28 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerUn
     return code;
   };
   try {
-    const [address, webSocketAddress] = await addressesOf(child);
-    return { address, webSocketAddress, child, stop };
+    return { ...(await addressesOf(child)), child, stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-function addressesOf(child: ChildProcess): Promise<[tcp: string, webSocket: string]> {
+type Addresses = Pick<ServerUnderTest, "address" | "webSocketAddress" | "httpAddress">;
+
+function addressesOf(child: ChildProcess): Promise<Addresses> {
   return new Promise((resolve, reject) => {
     let text = "";
     const giveUp = () => reject(new Error(`no banner from the server; it printed:\n${text}`));
     const timer = setTimeout(giveUp, START_TIMEOUT_MS);
     const onText = (chunk: Buffer) => {
       text += chunk.toString();
-      const [, address, webSocket = ""] =
-        /^\s*tcp\s+(\S+:\d+).*\s+(?:ws\s+(\S+:\d+).*\s+)?data/m.exec(text) ?? [];
-      if (address === undefined) return;
+      const [, address, webSocketAddress = ""] =
+        /^\s*tcp\s+(\S+:\d+)(?:[\s\S]*?^\s*ws\s+(\S+:\d+))?/m.exec(text) ?? [];
+      if (address === undefined || !/^\s*data\s/m.test(text)) return;
       clearTimeout(timer);
-      resolve([address, webSocket]);
+      const [, httpAddress = ""] = /^\s*http\s+(?:http:\/\/)?(\S+:\d+)/m.exec(text) ?? [];
+      resolve({ address, webSocketAddress, httpAddress });
     };
     child.stdout?.on("data", onText);
     child.stderr?.on("data", (chunk: Buffer) => {

@@ -12,6 +12,9 @@ import type { Config } from "./schema.ts";
  */
 const MESSAGES_IN_POOL_MIN = 2;
 
+/** A timer of Node takes 31 bits of milliseconds and fires at once beyond. */
+const INTERVAL_MAX_MS = 2 ** 31 - 1;
+
 /** Tables of listeners that clients connect to. */
 const LISTENERS = ["tcp", "websocket", "grpc"] as const;
 
@@ -41,8 +44,22 @@ export function checkConfig(config: Config): void {
   if (config.memory_pool.size < MESSAGES_IN_POOL_MIN * config.message_bus.max_message_size) {
     throw invalid("memory_pool.size", `holds fewer than ${MESSAGES_IN_POOL_MIN} of the longest messages`);
   }
-  if (config.heartbeat.enabled && config.heartbeat.interval === 0) {
-    throw invalid("heartbeat.interval", "is 0 although heartbeat.enabled is true");
+  checkIntervals(config);
+}
+
+/** What happens again and again needs an interval that a timer can wait for. */
+function checkIntervals({ heartbeat, personal_access_token: tokens, data_maintenance: data }: Config): void {
+  const { cleaner_enabled: isCleaning, interval } = data.messages;
+  const timers: readonly (readonly [table: string, flag: string, isOn: boolean, ms: number])[] = [
+    ["heartbeat", "enabled", heartbeat.enabled, heartbeat.interval],
+    ["personal_access_token.cleaner", "enabled", tokens.cleaner.enabled, tokens.cleaner.interval],
+    ["data_maintenance.messages", "cleaner_enabled", isCleaning, interval],
+  ];
+  for (const [table, flag, isOn, ms] of timers) {
+    if (!isOn) continue;
+    if (ms === 0) throw invalid(`${table}.interval`, `is 0 although ${table}.${flag} is true`);
+    if (ms > INTERVAL_MAX_MS)
+      throw invalid(`${table}.interval`, "is above 24 days, the longest a timer waits");
   }
 }
 

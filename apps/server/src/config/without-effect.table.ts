@@ -16,7 +16,6 @@ export const WITHOUT_EFFECT: readonly (readonly [path: string, reason: string])[
   ["websocket.write_buffer_size", "buffers follow the messages"],
   ["websocket.max_write_buffer_size", "a slow reader is held back as on TCP"],
   ["websocket.max_frame_size", "a frame may be as long as a message"],
-  ["data_maintenance", "retention is not built yet; nothing is removed on its own"],
   ["encryption.key", "encryption at rest is not built yet"],
   ["memory_pool.enabled", "messages always live in the pool"],
   ["memory_pool.bucket_capacity", "the pool has blocks of one size"],

@@ -45,6 +45,7 @@ const ROUTES: readonly (readonly [string, string, number])[] = [
   ["get", `${S}/topics`, 200],
   ["post", `${S}/topics`, 200],
   ["get", T, 200],
+  ["get", `${T}/retention`, 200],
   ["put", T, 204],
   ["delete", T, 204],
   ["delete", `${T}/purge`, 204],

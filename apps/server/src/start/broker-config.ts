@@ -27,6 +27,10 @@ export function brokerConfig(config: Config): BrokerConfig {
       intervalMs: config.scrubber.interval,
       bytesPerSecond: config.scrubber.bytes_per_second,
     },
+    messageCleaner: {
+      isEnabled: config.data_maintenance.messages.cleaner_enabled,
+      intervalMs: config.data_maintenance.messages.interval,
+    },
     rebalancingTimeoutMs: config.consumer_group.rebalancing_timeout,
     snapshotEveryOps: config.metadata.journal_slots,
   };

@@ -7,6 +7,7 @@ import type { Handler } from "./handler.ts";
 import { pollMessages } from "./messages/poll-messages.ts";
 import { sendMessages } from "./messages/send-messages.ts";
 import { commitMetadata } from "./metadata/commit-metadata.ts";
+import { createPartitions, createTopic, updateTopic } from "./metadata/commit-topic-limits.ts";
 import { deleteSegments } from "./metadata/delete-segments.ts";
 import { deleteConsumerOffset } from "./offsets/delete-consumer-offset.ts";
 import { getConsumerOffset } from "./offsets/get-consumer-offset.ts";
@@ -25,6 +26,7 @@ import { getStats } from "./system/get-stats.ts";
 import { createToken } from "./tokens/create-token.ts";
 import { getTokens } from "./tokens/get-tokens.ts";
 import { getTopic } from "./topics/get-topic.ts";
+import { getTopicRetention } from "./topics/get-topic-retention.ts";
 import { getTopics } from "./topics/get-topics.ts";
 import { changePassword } from "./users/change-password.ts";
 import { createUser } from "./users/create-user.ts";
@@ -66,11 +68,11 @@ export const COMMAND_HANDLERS: ReadonlyMap<number, Handler> = new Map<number, Ha
   [CommandCode.PurgeStream, commitMetadata],
   [CommandCode.GetTopic, getTopic],
   [CommandCode.GetTopics, getTopics],
-  [CommandCode.CreateTopic, commitMetadata],
-  [CommandCode.UpdateTopic, commitMetadata],
+  [CommandCode.CreateTopic, createTopic],
+  [CommandCode.UpdateTopic, updateTopic],
   [CommandCode.DeleteTopic, commitMetadata],
   [CommandCode.PurgeTopic, commitMetadata],
-  [CommandCode.CreatePartitions, commitMetadata],
+  [CommandCode.CreatePartitions, createPartitions],
   [CommandCode.DeletePartitions, commitMetadata],
   [CommandCode.DeleteSegments, deleteSegments],
   [CommandCode.GetConsumerGroup, getConsumerGroup],
@@ -82,4 +84,5 @@ export const COMMAND_HANDLERS: ReadonlyMap<number, Handler> = new Map<number, Ha
   [CommandCode.SyncConsumerGroup, syncConsumerGroup],
   [CommandCode.VerifyPartition, verifyPartition],
   [CommandCode.RepairPartition, repairPartition],
+  [CommandCode.GetTopicRetention, getTopicRetention],
 ]);

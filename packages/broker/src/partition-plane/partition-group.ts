@@ -267,7 +267,7 @@ export class PartitionGroup {
     const done = (error?: CodedError) => this.#written(prepare, error);
     this.#writesPending += 1;
     if (op.batchLease !== undefined) partition.appendBatch(prepare, op.batchLease, done);
-    else partition.appendOperation(prepare, op.body ?? new Uint8Array(0), done);
+    else partition.appendOperation(prepare, bodyOf(op), done);
   }
 
   #written(prepare: Prepare, error: CodedError | undefined): void {
@@ -313,6 +313,12 @@ export class PartitionGroup {
     });
   }
 
+  /** Looks whether a full disk has space again, as the next operation would. */
+  lookForSpace(): void {
+    const { fault } = this;
+    if (fault !== undefined) this.#tryResume(fault);
+  }
+
   /** A full disk is looked at again with the next operation that comes, now and then: there may be space. */
   #tryResume(fault: CodedError): void {
     const partition = this.#partition;
@@ -348,4 +354,8 @@ export class PartitionGroup {
     this.#whenIdle = [];
     for (const callback of waiting) callback();
   }
+}
+
+function bodyOf({ body }: PartitionOp): Uint8Array {
+  return (typeof body === "function" ? body() : body) ?? new Uint8Array(0);
 }

@@ -14,7 +14,8 @@ export interface PartitionOp {
   readonly request: bigint;
   readonly user: number;
   readonly batchLease?: Lease;
-  readonly body?: Uint8Array;
+  /** A function is asked when the op gets its place in the log: every op before it is accepted then. */
+  readonly body?: Uint8Array | (() => Uint8Array);
   /** The connection that is held back when the queue is full; operations of the server itself have none. */
   readonly holder?: ClientConnection;
   /** @param baseOffset  offset of a batch's first message; for small operations the next offset */

@@ -69,6 +69,12 @@ export class PartitionPlane {
     return group;
   }
 
+  /** The group of this very partition; nothing once it was deleted, whoever has its id now. */
+  find(identity: PartitionIdentity): PartitionGroup | undefined {
+    const group = this.#groups.get(packOf(identity));
+    return group?.identity.revision === identity.revision ? group : undefined;
+  }
+
   /**
    * Opens every partition of a recovered catalog and finishes deletions and purges that a stop interrupted.
    */
@@ -85,7 +91,7 @@ export class PartitionPlane {
       }
     }
     await Promise.all(opening);
-    const isLive = (identity: PartitionIdentity) => this.#findLive(identity) !== undefined;
+    const isLive = (identity: PartitionIdentity) => this.find(identity) !== undefined;
     await removeOrphanPartitions({ disk, log, commit, isLive });
   }
 
@@ -101,7 +107,7 @@ export class PartitionPlane {
    * Takes a partition out of use and settles when nothing of it is in flight; its files go in the background.
    */
   async delete(identity: PartitionIdentity): Promise<void> {
-    const group = this.#findLive(identity);
+    const group = this.find(identity);
     if (group === undefined) return;
     this.#groups.delete(packOf(identity));
     this.#options.context.metrics.removed.add(1);
@@ -120,7 +126,7 @@ export class PartitionPlane {
 
   /** Empties a partition and settles when that is committed. */
   async purge(identity: PartitionIdentity, generation: number): Promise<void> {
-    const group = this.#findLive(identity);
+    const group = this.find(identity);
     if (group === undefined) return;
     await new Promise<void>((resolve) => group.afterOpen(resolve));
     if ((group.partition?.purgeGeneration ?? generation) >= generation) return;
@@ -153,11 +159,6 @@ export class PartitionPlane {
   async #recoverOne(identity: PartitionIdentity, topic: Topic, generation: number): Promise<void> {
     await this.create(identity, topic);
     await this.purge(identity, generation);
-  }
-
-  #findLive(identity: PartitionIdentity): PartitionGroup | undefined {
-    const group = this.#groups.get(packOf(identity));
-    return group?.identity.revision === identity.revision ? group : undefined;
   }
 
   async #open(group: PartitionGroup, topic: Topic, repair?: RepairedOffsets): Promise<void> {

@@ -6,9 +6,10 @@ import { GroupPlane } from "../consumer-groups/group-plane.ts";
 import { METADATA_PATH } from "../metadata-plane/metadata-path.ts";
 import { MetadataPlane } from "../metadata-plane/metadata-plane.ts";
 import { recoverState } from "../metadata-plane/recover-state.ts";
-import { declareBrokerMetrics } from "../metrics.ts";
+import { type BrokerMetrics, declareBrokerMetrics } from "../metrics.ts";
 import { declarePartitionMetrics } from "../partition-plane/metrics.ts";
 import { PartitionPlane } from "../partition-plane/partition-plane.ts";
+import { MessageCleaner } from "../retention/message-cleaner.ts";
 import { BalancedCounters } from "../routing/balanced-counters.ts";
 import { ConnectionRegistry } from "../sessions/connection-registry.ts";
 import { PasswordChecks } from "../sessions/password-checks.ts";
@@ -128,6 +129,16 @@ async function shardOf(
 ): Promise<Shard> {
   const { platform, kernel, pool, config, roster } = options;
   const connections = new ConnectionRegistry();
+  const messageCleaner = new MessageCleaner({
+    clock: platform.clock,
+    log: platform.log,
+    partitions,
+    intervalMs: config.messageCleaner.intervalMs,
+    messageLengthMax: config.messageLengthMax,
+    metrics: () => metrics.retention,
+    catalog: () => metadata.catalog,
+  });
+  const metrics = declareMetrics(options, { metadata, partitions, connections, messageCleaner });
   const nobodysPassword = new TextDecoder("latin1").decode(platform.random.bytes(16));
   return {
     config,
@@ -147,18 +158,28 @@ async function shardOf(
       passwords: platform.passwords,
       dummyHash: await platform.passwords.hash(nobodysPassword),
     }),
-    metrics: declareBrokerMetrics(platform.metrics, {
-      connections: () => connections.count,
-      sessions: () => metadata.clientTable.count,
-      streams: () => metadata.catalog.counts().streams,
-      topics: () => metadata.catalog.counts().topics,
-      partitions: () => partitions.count,
-      segments: () => partitions.totals().segmentsCount,
-      messages: () => partitions.totals().messagesCount,
-      users: () => metadata.catalog.counts().users,
-      leasesOut: () => pool.leasesOut,
-    }),
+    metrics,
+    messageCleaner,
     snapshots: options.collectSnapshot && new SnapshotCollector(options.collectSnapshot, platform.clock),
     startedAtMicros: platform.clock.wallMicros(),
   };
+}
+
+function declareMetrics(
+  { platform, pool }: BrokerOptions,
+  parts: Pick<Shard, "metadata" | "partitions" | "connections" | "messageCleaner">,
+): BrokerMetrics {
+  const { metadata, partitions, connections, messageCleaner } = parts;
+  return declareBrokerMetrics(platform.metrics, {
+    connections: () => connections.count,
+    sessions: () => metadata.clientTable.count,
+    streams: () => metadata.catalog.counts().streams,
+    topics: () => metadata.catalog.counts().topics,
+    partitions: () => partitions.count,
+    segments: () => partitions.totals().segmentsCount,
+    messages: () => partitions.totals().messagesCount,
+    users: () => metadata.catalog.counts().users,
+    leasesOut: () => pool.leasesOut,
+    segmentsHeldBack: () => messageCleaner.held.segmentsCount,
+  });
 }

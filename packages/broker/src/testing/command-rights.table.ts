@@ -105,6 +105,8 @@ export const COMMAND_RIGHTS: readonly CommandRights[] = [
   // Ours: whoever may empty a topic may have its files checked.
   [20_000, "VerifyPartition", "status 40", TOPIC],
   [20_002, "RepairPartition", "status 40", TOPIC],
+  // Ours: whoever may look at a topic may see what retention does to it.
+  [20_300, "GetTopicRetention", "status 40", TOPIC_READ],
 ];
 
 /** Every right there is, by level. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { BlockPool, createChecksumKernel } from "@millrace/framing";
-import type { Tracer } from "@millrace/platform";
+import type { Log, Metrics, Tracer } from "@millrace/platform";
 import { createSimPlatform, type SimClock, type SimDisk, type SimPlatform } from "@millrace/platform/sim";
 import type { ClusterMetadata } from "@millrace/protocol";
 import { createMemoryTransport, type MemoryTransport } from "@millrace/transports/memory";
@@ -41,6 +41,8 @@ export interface TestServerOptions {
   readonly diskLatencyMaxMs?: number;
   readonly collectSnapshot?: CollectSnapshot;
   readonly tracer?: Tracer;
+  readonly log?: Log;
+  readonly metrics?: Metrics;
 }
 
 /** A broker over a simulated platform, with a transport in memory. */
@@ -68,6 +70,8 @@ export class TestServer {
       tracer: options.tracer,
       ...(options.disk === undefined ? {} : { disk: options.disk }),
       ...(options.clock === undefined ? {} : { clock: options.clock }),
+      ...(options.log === undefined ? {} : { log: options.log }),
+      ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
       ...(options.diskLatencyMaxMs === undefined ? {} : { diskLatencyMaxMs: options.diskLatencyMaxMs }),
     });
     const kernel = createChecksumKernel({ memoryLength: options.poolLength ?? 24 * MIB });

@@ -1,6 +1,7 @@
 import {
   decodeCreateTopicReply,
   decodeGetTopicReply,
+  decodeGetTopicRetentionReply,
   decodeGetTopicsReply,
   encodeCreatePartitions,
   encodeCreateTopic,
@@ -8,14 +9,19 @@ import {
   encodeDeleteSegments,
   encodeDeleteTopic,
   encodeGetTopic,
+  encodeGetTopicRetention,
   encodeGetTopics,
   encodePurgeTopic,
   encodeUpdateTopic,
+  type PartitionRetention,
+  RETENTION_PARTITIONS_MAX,
+  type TopicRetention as RetentionRecord,
   type TopicTarget,
   toIdentifier,
 } from "@millrace/protocol";
 import { nothing } from "../connection/requester.ts";
 import { type Topic, type TopicDetails, topicDetailsOf, topicOf } from "./catalog-shapes.ts";
+import { type TopicRetention, topicRetentionOf } from "./retention-shapes.ts";
 import { type Name, StreamCalls } from "./stream-calls.ts";
 import { type TopicOptions, topicOptionEntries } from "./topic-options.ts";
 
@@ -63,6 +69,31 @@ export class TopicCalls extends StreamCalls {
         const record = decodeGetTopicReply(payload);
         return record === undefined ? undefined : topicDetailsOf(record);
       },
+    });
+  }
+
+  /**
+   * What age, size and stored offsets do to the partitions of a topic: what goes next, what is held back and
+   * by whom. A command of Millrace; other servers refuse it. Throws StreamIdNotFound, TopicIdNotFound.
+   */
+  async getTopicRetention(stream: Name, topic: Name): Promise<TopicRetention> {
+    const partitions: PartitionRetention[] = [];
+    for (let firstPartitionId = 0; ; ) {
+      const page = await this.#retentionPage(target(stream, topic), firstPartitionId);
+      partitions.push(...page.partitions);
+      const last = page.partitions.at(-1);
+      if (last === undefined || page.partitions.length < RETENTION_PARTITIONS_MAX)
+        return topicRetentionOf(page, partitions);
+      firstPartitionId = last.partitionId + 1;
+    }
+  }
+
+  #retentionPage(place: TopicTarget, firstPartitionId: number): Promise<RetentionRecord> {
+    const partitionsCount = RETENTION_PARTITIONS_MAX;
+    return this.request({
+      command: "GetTopicRetention",
+      body: encodeGetTopicRetention({ ...place, firstPartitionId, partitionsCount }),
+      decode: decodeGetTopicRetentionReply,
     });
   }
 

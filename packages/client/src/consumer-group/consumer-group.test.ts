@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { ErrorCode, isCodedError } from "@millrace/errors";
+import type { SkippedFacts } from "../consumer/consumer-events.ts";
 import type { ReceivedMessage } from "../messages/received-message.ts";
 import { MillraceClient } from "../millrace-client.ts";
 import { RealServer } from "../testing/real-server.test.ts";
 import type { GroupConsumer, GroupConsumerOptions } from "./group-consumer.ts";
-import type { SkippedFacts, StalledFacts } from "./group-events.ts";
+import type { StalledFacts } from "./group-events.ts";
 
 const unhandled: unknown[] = [];
 process.on("unhandledRejection", (reason) => unhandled.push(reason));

@@ -3,10 +3,11 @@ import type { GroupCalls } from "../admin/group-calls.ts";
 import { checkedNumber } from "../client-options.ts";
 import type { ClientPlatform } from "../client-platform.ts";
 import type { Session } from "../connection/session.ts";
+import { ConsumerEvents } from "../consumer/consumer-events.ts";
 import { OffsetCommits } from "../consumer/offset-commits.ts";
 import { pollMessages } from "../messages/poll.ts";
 import type { GroupConsumerOptions, GroupConsumerParts } from "./group-consumer.ts";
-import { GroupEvents } from "./group-events.ts";
+import type { GroupEventFacts } from "./group-events.ts";
 import { GroupSource } from "./group-source.ts";
 import { Membership } from "./membership.ts";
 import { StallWatch } from "./stall-watch.ts";
@@ -29,7 +30,7 @@ export function createGroupConsumerParts(
   surroundings: Surroundings,
 ): Omit<GroupConsumerParts, "sleep" | "onClosed"> {
   const { session, calls, platform } = surroundings;
-  const events = new GroupEvents();
+  const events = new ConsumerEvents<GroupEventFacts>();
   const membership = new Membership(calls, options, { mayCreate: options.createGroup ?? true });
   const commits: OffsetCommits = new OffsetCommits({
     clock: platform.clock,
@@ -51,7 +52,7 @@ function createSource(
   { session, calls, platform }: Surroundings,
   parts: {
     readonly membership: Membership;
-    readonly events: GroupEvents;
+    readonly events: ConsumerEvents<GroupEventFacts>;
     readonly onGivingUp: (tenure: Tenure) => void;
     readonly onRestarted: (partitionId: number) => void;
   },

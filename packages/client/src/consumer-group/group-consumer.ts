@@ -1,6 +1,7 @@
 import type { Name } from "../admin/stream-calls.ts";
 import { Consumer, type ConsumerOptions, type ConsumerParts } from "../consumer/consumer.ts";
-import type { GroupEventFacts, GroupEvents } from "./group-events.ts";
+import type { ConsumerEvents } from "../consumer/consumer-events.ts";
+import type { GroupEventFacts } from "./group-events.ts";
 import type { GroupSource } from "./group-source.ts";
 
 /** Options of a group consumer; those it shares with a consumer mean the same. */
@@ -28,7 +29,7 @@ export interface GroupConsumerOptions extends Omit<ConsumerOptions, "consumer" |
 /** What a group consumer works with; a client hands it over. */
 export interface GroupConsumerParts extends ConsumerParts {
   readonly source: GroupSource;
-  readonly events: GroupEvents;
+  readonly events: ConsumerEvents<GroupEventFacts>;
 }
 
 /**
@@ -59,7 +60,7 @@ export class GroupConsumer extends Consumer {
    * `skipped` when messages behind the stored offset are gone, `restarted` when a partition was purged.
    * Returns the function that ends it.
    */
-  on<EventName extends keyof GroupEventFacts>(
+  override on<EventName extends keyof GroupEventFacts>(
     event: EventName,
     listener: (facts: GroupEventFacts[EventName]) => void,
   ): () => void {

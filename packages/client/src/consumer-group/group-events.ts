@@ -1,3 +1,5 @@
+import type { ConsumerEventFacts } from "../consumer/consumer-events.ts";
+
 /** What the member may read changed. */
 export interface RebalancedFacts {
   readonly generation: number;
@@ -19,14 +21,6 @@ export interface StalledFacts {
   readonly waitedMs: number;
 }
 
-/** Messages behind the stored offset are not there any more: retention or a purge took them. */
-export interface SkippedFacts {
-  readonly partitionId: number;
-  readonly expectedOffset: bigint;
-  readonly foundOffset: bigint;
-  readonly count: bigint;
-}
-
 /** The partition was emptied and counts from 0 again: what the member knew of it means nothing any more. */
 export interface RestartedFacts {
   readonly partitionId: number;
@@ -35,38 +29,8 @@ export interface RestartedFacts {
 }
 
 /** Events of a group consumer by name. */
-export interface GroupEventFacts {
+export interface GroupEventFacts extends ConsumerEventFacts {
   readonly rebalanced: RebalancedFacts;
   readonly stalled: StalledFacts;
-  readonly skipped: SkippedFacts;
   readonly restarted: RestartedFacts;
-}
-
-type Listener = (facts: never) => void;
-
-/** Listeners of one group consumer. One that throws surfaces as an uncaught exception of its own. */
-export class GroupEvents {
-  readonly #listeners = new Map<keyof GroupEventFacts, Set<Listener>>();
-
-  /** Adds a listener and returns the function that removes it. */
-  on<Name extends keyof GroupEventFacts>(
-    name: Name,
-    listener: (facts: GroupEventFacts[Name]) => void,
-  ): () => void {
-    const listeners = this.#listeners.get(name) ?? new Set<Listener>();
-    this.#listeners.set(name, listeners.add(listener));
-    return () => listeners.delete(listener);
-  }
-
-  emit<Name extends keyof GroupEventFacts>(name: Name, facts: GroupEventFacts[Name]): void {
-    for (const listener of this.#listeners.get(name) ?? []) {
-      try {
-        listener(facts as never);
-      } catch (error) {
-        queueMicrotask(() => {
-          throw error;
-        });
-      }
-    }
-  }
 }

@@ -2,10 +2,11 @@ import { ErrorCode, isCodedError } from "@millrace/errors";
 import type { Clock } from "@millrace/platform";
 import { PARTITION_NOT_OWNED } from "@millrace/protocol";
 import type { BatchSource } from "../consumer/batch-source.ts";
+import { type ConsumerEvents, skippedFacts } from "../consumer/consumer-events.ts";
 import { IdleWait } from "../consumer/idle-wait.ts";
 import type { PolledMessages, PollStart } from "../messages/poll.ts";
 import type { ReceivedMessage } from "../messages/received-message.ts";
-import type { GroupEvents } from "./group-events.ts";
+import type { GroupEventFacts } from "./group-events.ts";
 import type { Membership } from "./membership.ts";
 import type { StallWatch } from "./stall-watch.ts";
 import { Tenure } from "./tenure.ts";
@@ -14,7 +15,7 @@ import { Tenure } from "./tenure.ts";
 export interface GroupSourceOptions {
   readonly clock: Clock;
   readonly membership: Membership;
-  readonly events: GroupEvents;
+  readonly events: ConsumerEvents<GroupEventFacts>;
   readonly stallWatch: StallWatch;
   /** Where a partition begins for which the group has no stored offset. */
   readonly startAt: PollStart;
@@ -209,12 +210,7 @@ export class GroupSource implements BatchSource {
 
   #noteSkipped(tenure: Tenure, [first]: readonly ReceivedMessage[], expected: number | undefined): void {
     if (first === undefined || expected === undefined) return;
-    this.#options.events.emit("skipped", {
-      partitionId: tenure.partitionId,
-      expectedOffset: BigInt(expected),
-      foundOffset: first.offset,
-      count: first.offset - BigInt(expected),
-    });
+    this.#options.events.emit("skipped", skippedFacts(tenure.partitionId, expected, first.offset));
   }
 
   async #sync(): Promise<void> {

@@ -11,7 +11,6 @@ export class Tenure {
   isOwn = true;
   /** Somebody else has it: what is left of it is not to be handled here. */
   isLost = false;
-  #expectedOffset: number | undefined;
   #lastPolled = -1;
   #lastStored = -1;
 
@@ -19,7 +18,7 @@ export class Tenure {
   constructor(partitionId: number, startAt: PollStart, stored: number | undefined) {
     const start = stored === undefined ? startAt : { offset: stored + 1 };
     this.cursor = new PartitionCursor(partitionId, start);
-    this.#expectedOffset = stored === undefined ? undefined : stored + 1;
+    if (stored !== undefined) this.cursor.expect(stored + 1);
   }
 
   get partitionId(): number {
@@ -28,7 +27,7 @@ export class Tenure {
 
   /** Offset the next message should have; undefined while that is not known. */
   get expectedOffset(): number | undefined {
-    return this.#expectedOffset;
+    return this.cursor.nextOffset;
   }
 
   /** Highest offset stored in this tenure, undefined before the first. */
@@ -48,15 +47,9 @@ export class Tenure {
 
   /** Notes what a poll returned; says which offset was expected when messages before it are gone. */
   advance(polled: Polled): number | undefined {
-    this.cursor.advance(polled);
-    const { messages } = polled;
-    const [first] = messages;
-    const last = messages.at(-1);
-    if (first === undefined || last === undefined) return undefined;
-    const expected = this.#expectedOffset;
-    this.#expectedOffset = last.offsetNumber + 1;
-    this.#lastPolled = last.offsetNumber;
-    return expected !== undefined && first.offsetNumber > expected ? expected : undefined;
+    const { skippedFrom } = this.cursor.advance(polled);
+    this.#lastPolled = polled.messages.at(-1)?.offsetNumber ?? this.#lastPolled;
+    return skippedFrom;
   }
 
   /** Notes a commit. */

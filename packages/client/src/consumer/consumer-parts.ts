@@ -5,6 +5,7 @@ import type { ClientPlatform } from "../client-platform.ts";
 import type { Session } from "../connection/session.ts";
 import { pollMessages } from "../messages/poll.ts";
 import type { ConsumerOptions, ConsumerParts } from "./consumer.ts";
+import { type ConsumerEventFacts, ConsumerEvents, skippedFacts } from "./consumer-events.ts";
 import { MessageSource } from "./message-source.ts";
 import { OffsetCommits } from "./offset-commits.ts";
 
@@ -19,12 +20,12 @@ async function listPartitions(options: ConsumerOptions, calls: OffsetCalls): Pro
 
 function createSource(
   options: ConsumerOptions,
-  session: Session,
-  calls: OffsetCalls,
-  platform: ClientPlatform,
-  commits: OffsetCommits,
+  surroundings: { readonly session: Session; readonly calls: OffsetCalls; readonly platform: ClientPlatform },
+  parts: { readonly commits: OffsetCommits; readonly events: ConsumerEvents<ConsumerEventFacts> },
 ): MessageSource {
   const { partitions, stream, topic, consumer } = options;
+  const { session, calls, platform } = surroundings;
+  const { commits, events } = parts;
   const autoCommit = options.commit === "auto";
   return new MessageSource({
     clock: platform.clock,
@@ -40,7 +41,13 @@ function createSource(
       const reply = await pollMessages(session, { ...place, startAt, count, autoCommit });
       return { messages: reply.messages, currentOffset: Number(reply.currentOffset) };
     },
+    storedOffset: async (partitionId) => {
+      const offset = await calls.getConsumerOffset({ stream, topic, consumer, partitionId });
+      return offset === undefined ? undefined : Number(offset.storedOffset);
+    },
     onRestart: (partitionId) => commits.forget(partitionId),
+    onSkipped: (partitionId, expected, found) =>
+      events.emit("skipped", skippedFacts(partitionId, expected, found)),
     isConnected: () => session.isConnected,
   });
 }
@@ -65,6 +72,7 @@ export function createConsumerParts(
       calls.storeConsumerOffset({ stream, topic, consumer, partitionId, offset: BigInt(offset) }),
     isConnected: () => session.isConnected,
   });
-  const source = createSource(options, session, calls, platform, commits);
-  return { source, commits, scope: platform.createScope() };
+  const events = new ConsumerEvents<ConsumerEventFacts>();
+  const source = createSource(options, { session, calls, platform }, { commits, events });
+  return { source, commits, events, scope: platform.createScope() };
 }

@@ -4,6 +4,7 @@ import type { Scope } from "../client-platform.ts";
 import type { PollStart } from "../messages/poll.ts";
 import type { ReceivedMessage } from "../messages/received-message.ts";
 import type { BatchSource } from "./batch-source.ts";
+import type { ConsumerEventFacts, ConsumerEvents } from "./consumer-events.ts";
 import type { OffsetCommits } from "./offset-commits.ts";
 
 /** When offsets are stored for the consumer. */
@@ -50,6 +51,7 @@ export type OnHandlerError =
 export interface ConsumerParts {
   readonly source: BatchSource;
   readonly commits: OffsetCommits;
+  readonly events: Pick<ConsumerEvents<ConsumerEventFacts>, "on">;
   readonly scope: Scope;
   readonly sleep: (delayMs: number) => Promise<void>;
   readonly onClosed: () => void;
@@ -85,6 +87,17 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
     this.#signal = options.signal;
     if (this.#signal?.aborted === true) this.#onAbort();
     this.#signal?.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  /**
+   * Listens: `skipped` when messages behind the last one read, or behind the stored offset, are gone. Returns
+   * the function that ends it.
+   */
+  on<EventName extends keyof ConsumerEventFacts>(
+    event: EventName,
+    listener: (facts: ConsumerEventFacts[EventName]) => void,
+  ): () => void {
+    return this.#parts.events.on(event, listener);
   }
 
   /**

@@ -23,6 +23,10 @@ export interface MessageSourceOptions {
   readonly listPartitions: () => Promise<readonly number[]>;
   readonly areFixed: boolean;
   readonly poll: (partitionId: number, start: PollStart, count: number) => Promise<Polled>;
+  /** The consumer's stored offset of a partition, asked once when it is read from there on. */
+  readonly storedOffset: (partitionId: number) => Promise<number | undefined>;
+  /** Messages before the one that was found, from the expected offset on, are gone. */
+  readonly onSkipped: (partitionId: number, expected: number, foundOffset: bigint) => void;
   /** The partition's log begins again: what was settled before is about messages that are gone. */
   readonly onRestart: (partitionId: number) => void;
   readonly isConnected: () => boolean;
@@ -42,6 +46,8 @@ export class MessageSource implements BatchSource {
   readonly isBatchLost = false;
   readonly isGivingUp = false;
   #cursors: PartitionCursor[] | undefined;
+  /** Cursors whose stored offset was asked for. */
+  readonly #begun = new WeakSet<PartitionCursor>();
   #listedMs = 0;
   #turn = 0;
   #emptyCount = 0;
@@ -97,14 +103,27 @@ export class MessageSource implements BatchSource {
       this.#emptyCount = 0;
       return [];
     }
+    const { partitionId } = cursor;
+    if (cursor.start === "next" && !this.#begun.has(cursor)) await this.#expectStored(cursor);
     const count = cursor.countOf(this.#options.countMax);
-    const polled = await this.#options.poll(cursor.partitionId, cursor.start, count);
-    if (cursor.advance(polled)) this.#options.onRestart(cursor.partitionId);
+    const polled = await this.#options.poll(partitionId, cursor.start, count);
+    const { isRestarted, skippedFrom } = cursor.advance(polled);
+    if (isRestarted) this.#options.onRestart(partitionId);
     const { messages } = polled;
+    const [first] = messages;
+    if (first !== undefined && skippedFrom !== undefined)
+      this.#options.onSkipped(partitionId, skippedFrom, first.offset);
     this.#turn = (this.#turn + 1) % cursors.length;
     this.#emptyCount = messages.length > 0 ? 0 : this.#emptyCount + 1;
     if (messages.length > 0) this.#idle.reset();
     return messages;
+  }
+
+  /** Without a stored offset every message is as good a first one as any other. */
+  async #expectStored(cursor: PartitionCursor): Promise<void> {
+    const stored = await this.#options.storedOffset(cursor.partitionId);
+    if (stored !== undefined) cursor.expect(stored + 1);
+    this.#begun.add(cursor);
   }
 
   async #currentCursors(): Promise<readonly PartitionCursor[]> {

@@ -15,8 +15,11 @@ export class ActiveFiles {
   readonly #disk: Disk;
   readonly #state: PartitionState;
   #files: SegmentFiles;
-  /** Bytes were written since the last datasync began. */
-  #isDirty = false;
+  /**
+   * Bytes may have been written since the last datasync began: by us, by the process before, or with the
+   * first record of the segment.
+   */
+  #isDirty = true;
   /** The latest sync outside the groups; never rejects. */
   #syncing: Promise<void> = Promise.resolve();
 
@@ -83,12 +86,16 @@ export class ActiveFiles {
     if (isCodedError(fault, ErrorCode.FileFenced)) throw fault;
   }
 
-  /** Goes on with the files of the next segment. */
+  /** Goes on with the files of the next segment: what syncs from now on syncs them, never closed ones. */
   async replace(files: SegmentFiles): Promise<void> {
-    await this.syncsUnderWay();
-    await closeSegmentFiles(this.#files);
+    const before = this.#files;
     this.#files = files;
-    this.#isDirty = false;
+    this.#isDirty = true;
+    try {
+      await this.syncsUnderWay();
+    } finally {
+      await closeSegmentFiles(before);
+    }
   }
 
   async close(): Promise<void> {

@@ -14,7 +14,7 @@ export interface CommitsOptions {
   readonly mayRemoveFiles: boolean;
   /** Most keys per kind; a new key beyond it is not stored. */
   readonly consumerOffsetsMax: number;
-  /** Makes what the active segment says survive power loss before older files go away. */
+  /** Makes what the active segment says survive power loss before older files go; rejects when it cannot. */
   readonly syncActive: () => Promise<void>;
   /** A purge took effect: memory of older generations goes. */
   readonly onPurged: (generation: number) => void;

@@ -33,13 +33,6 @@ export class ConsumerOffsets {
     this.#groups.clear();
   }
 
-  /** Smallest offset stored by anyone: what retention must not pass. Nothing when nobody stored one. */
-  lowest(): number | undefined {
-    let lowest: number | undefined;
-    for (const { offset } of this.all()) if (lowest === undefined || offset < lowest) lowest = offset;
-    return lowest;
-  }
-
   *all(): Iterable<StoredOffset> {
     for (const [id, offset] of this.#consumers) yield { consumerKind: 1, id, offset };
     for (const [id, offset] of this.#groups) yield { consumerKind: 2, id, offset };

@@ -44,6 +44,8 @@ class Opening {
   readonly #state: PartitionState;
   readonly #handles: ReadHandles;
   readonly #commits: Commits;
+  readonly #opened: Promise<void>;
+  #markOpened = () => {};
   #writer: GroupWriter | undefined;
   #partition: Partition | undefined;
 
@@ -51,17 +53,28 @@ class Opening {
     this.#options = options;
     this.#state = new PartitionState(options.path, options.identity, options.log);
     this.#handles = new ReadHandles(options.disk);
+    this.#opened = new Promise((resolve) => {
+      this.#markOpened = resolve;
+    });
     this.#commits = new Commits(this.#state, {
       disk: options.disk,
       handles: this.#handles,
       mayRemoveFiles: options.role === "exclusive",
       consumerOffsetsMax: options.consumerOffsetsMax,
-      syncActive: () => this.#writer?.files.sync() ?? Promise.resolve(),
+      syncActive: () => this.#syncActive(),
       onPurged: (generation) => this.#partition?.forgetBefore(generation),
     });
   }
 
   async run(): Promise<Partition> {
+    try {
+      return await this.#open();
+    } finally {
+      this.#markOpened();
+    }
+  }
+
+  async #open(): Promise<Partition> {
     const state = this.#state;
     const source = { options: this.#options, state, commits: this.#commits };
     const recovery = await recoverPartition(source);
@@ -83,6 +96,16 @@ class Opening {
   async #repairWhenAsked(source: RecoverySource): Promise<RepairReport | undefined> {
     const { repair, role } = this.#options;
     return repair === undefined || role !== "exclusive" ? undefined : repairDamage(source, repair);
+  }
+
+  /**
+   * What was replayed may be in no file for good yet: a removal waits until the writer can sync it. Without a
+   * writer nothing is removed.
+   */
+  async #syncActive(): Promise<void> {
+    await this.#opened;
+    if (this.#writer === undefined) throw this.#state.fault ?? shuttingDown();
+    await this.#writer.files.sync();
   }
 
   async #makeWriter(recovery: Recovery): Promise<void> {
@@ -169,6 +192,10 @@ class Opening {
     if (durability === "persisted" || offsetDurability === "persisted") await syncUpwards(disk, path);
     return files;
   }
+}
+
+function shuttingDown(): CodedError {
+  return new CodedError(ErrorCode.ShuttingDown, "The partition did not open.");
 }
 
 function sharedUnavailable(): CodedError {

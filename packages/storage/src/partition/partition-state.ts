@@ -94,7 +94,7 @@ export class PartitionState {
         .filter((segment) => !segment.isEmpty && segment.endOffset > mark)
         .map((segment) => segment.row()),
       active: active.row(),
-      offsets: [...this.#journaledOffsets().all()],
+      offsets: [...this.offsetsAfter(journaled.op).all()],
     };
   }
 
@@ -102,6 +102,16 @@ export class PartitionState {
   isTakenAway(segment: Segment): boolean {
     if (segment.generation < this.journaled.generation) return true;
     return segment !== this.active && segment.endOffset <= this.#truncationMark();
+  }
+
+  /** Stored offsets as they are once everything up to `op` is committed. */
+  offsetsAfter(op: number): ConsumerOffsets {
+    const offsets = this.offsets.clone();
+    for (const entry of this.uncommitted) {
+      if (entry.header.op > op) break;
+      if (entry.small !== undefined) applyToOffsets(offsets, entry.small.operation);
+    }
+    return offsets;
   }
 
   /** A purge that is journaled but not committed leaves nothing committed in its generation. */
@@ -118,15 +128,6 @@ export class PartitionState {
       if (small?.operation.kind === "truncate") mark = Math.max(mark, small.operation.upToOffset);
     }
     return mark;
-  }
-
-  #journaledOffsets(): ConsumerOffsets {
-    const offsets = this.offsets.clone();
-    for (const entry of this.uncommitted) {
-      if (entry.header.op > this.journaled.op) break;
-      if (entry.small !== undefined) applyToOffsets(offsets, entry.small.operation);
-    }
-    return offsets;
   }
 }
 

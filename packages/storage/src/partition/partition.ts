@@ -16,7 +16,7 @@ import { Tail } from "../tail-cache/tail.ts";
 import type { VerifyStep } from "../verification/tally.ts";
 import { type VerifyRequest, verifyStep } from "../verification/verify-step.ts";
 import type { Commits } from "./commits.ts";
-import type { ConsumerOffsets } from "./consumer-offsets.ts";
+import type { ConsumerOffsets, StoredOffset } from "./consumer-offsets.ts";
 import type { GroupWriter } from "./group-writer.ts";
 import type { OpEntry } from "./op-entry.ts";
 import type { PartitionOptions } from "./partition-options.ts";
@@ -283,11 +283,13 @@ export class Partition {
   }
 
   /**
-   * Smallest stored offset of all consumers and groups: retention stops there.
+   * Offsets of all consumers and groups as they are after every accepted op, committed or not: what the next
+   * op must respect.
    * @throws CodedError `offsetsFault`
    */
-  lowestConsumerOffset(): number | undefined {
-    return this.#offsets().lowest();
+  acceptedConsumerOffsets(): readonly StoredOffset[] {
+    this.#offsets();
+    return [...this.#state.offsetsAfter(this.#state.accepted.op).all()];
   }
 
   /** Sealed segments, oldest first. */
@@ -301,6 +303,11 @@ export class Partition {
         length: logLength,
         lastTimestamp,
       }));
+  }
+
+  /** Settles when the files of every segment that was taken away so far are gone, or could not be removed. */
+  filesRemoved(): Promise<void> {
+    return this.#commits.idle();
   }
 
   /**

@@ -21,7 +21,8 @@ export const addSegmentDelete: AddCommand = (parent, run) => {
         ) => {
           await (await client()).deleteSegments(stream, topic, partition, count);
           const where = `partition ${partition} of topic ${describe(topic)}`;
-          return sentence(`Up to ${count} of the oldest sealed segments of ${where} are being removed.`, {
+          const what = `Up to ${count} of the oldest sealed segments of ${where} are gone`;
+          return sentence(`${what}, but for what stored offsets need.`, {
             stream,
             topic,
             partition,

@@ -47,5 +47,5 @@ export function compressionArgument(): Argument {
 
 /** EXPIRY, in words that are summed. */
 export function expiryArgument(): Argument {
-  return new Argument("[expiry...]", "1day 12h, unlimited or server_default");
+  return new Argument("[expiry...]", "1day 12h, unlimited or server_default; older segments leave");
 }

@@ -5,17 +5,24 @@ import { describe, parseIdOrName } from "../../formats/id-or-name.ts";
 import { properties, rows } from "../../output/result.ts";
 import { type AddCommand, leaf } from "../command.ts";
 import { PARTITION_FIELDS, TOPIC_FIELDS, TOPIC_OPTION_FIELDS, type TopicOption } from "./fields.ts";
+import { retentionResult } from "./retention.ts";
 
 /** `millrace topic get STREAM TOPIC` */
 export const addTopicGet: AddCommand = (parent, run) => {
-  leaf(parent, { name: "get", alias: "g", summary: "show a topic, its partitions and its options" })
+  leaf(parent, {
+    name: "get",
+    alias: "g",
+    summary: "show a topic, its partitions, what leaves them and what is held back",
+  })
     .argument("<stream>", "id or name", parseIdOrName)
     .argument("<topic>", "id or name", parseIdOrName)
     .action(
       run(async ({ client }, streamId: number | string, topicId: number | string) => {
-        const topic = await getTopic(await client(), streamId, topicId);
+        const server = await client();
+        const topic = await getTopic(server, streamId, topicId);
         return properties(TOPIC_FIELDS, topic, {
           partitions: rows(PARTITION_FIELDS, topic.partitions, "The topic has no partitions."),
+          retention: await retentionResult(server, { stream: streamId, topic: topicId }),
           options: rows(TOPIC_OPTION_FIELDS, optionsOf(topic), "The topic has no options."),
         });
       }),

@@ -17,7 +17,7 @@ export interface TopicOptionsTyped {
 export function addSizeOption(command: Command): Command {
   return command.option(
     "-m, --max-topic-size <size>",
-    "15GB, 128MiB, unlimited or server_default; stored and shown, nothing is removed yet",
+    "15GB, 128MiB, unlimited or server_default; beyond it the oldest segments leave",
     parseSize,
   );
 }

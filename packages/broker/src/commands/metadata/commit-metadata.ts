@@ -1,6 +1,6 @@
 import { assert } from "@millrace/errors";
 import { admitRequest } from "@millrace/metadata";
-import { encodeResultRejection, hasResultSection } from "@millrace/protocol";
+import { decodeResultSection, encodeResultRejection, hasResultSection } from "@millrace/protocol";
 import type { MetadataAnswer, MetadataRequest } from "../../metadata-plane/metadata-request.ts";
 import { directFields } from "../../replies/direct-fields.ts";
 import type { ClientRequest } from "../../sessions/client-request.ts";
@@ -46,6 +46,11 @@ export function metadataRequest(
     user: session.user,
     bodyChecksum: request.givenChecksum,
   };
+}
+
+/** True when the request was carried out, now and not when it came before. */
+export function isNewSuccess(answer: MetadataAnswer): boolean {
+  return answer.kind === "reply" && !answer.isRepeated && decodeResultSection(answer.body).code === 0;
 }
 
 /**

@@ -1,20 +1,14 @@
-import { ByteWriter } from "@millrace/framing";
 import { admitRequest } from "@millrace/metadata";
-import {
-  type DeleteSegments,
-  decodeBody,
-  decodeDeleteSegments,
-  decodeResultSection,
-} from "@millrace/protocol";
-import { type Partition, StorageOperation } from "@millrace/storage";
-import { SERVER_CLIENT } from "@millrace/vsr";
+import { type DeleteSegments, decodeBody, decodeDeleteSegments } from "@millrace/protocol";
 import { findGroup, findTopic } from "../../admission/find-target.ts";
-import type { MetadataAnswer } from "../../metadata-plane/metadata-request.ts";
 import { directFields } from "../../replies/direct-fields.ts";
+import { type RetentionFacts, releasedSegments } from "../../retention/retention-plan.ts";
+import { tellRemoved } from "../../retention/tell-removed.ts";
+import { retentionFacts, truncatePartition } from "../../retention/truncate-partition.ts";
 import type { ClientRequest } from "../../sessions/client-request.ts";
 import type { Shard } from "../../shard.ts";
 import { type Handler, refusingErrors } from "../handler.ts";
-import { answerMetadata, metadataRequest } from "./commit-metadata.ts";
+import { answerMetadata, isNewSuccess, metadataRequest } from "./commit-metadata.ts";
 
 /**
  * Deletes the oldest sealed segments of a partition.
@@ -39,43 +33,21 @@ export const deleteSegments: Handler = (shard, request, session) => {
   });
 };
 
-function isNewSuccess(answer: MetadataAnswer): boolean {
-  return answer.kind === "reply" && !answer.isRepeated && decodeResultSection(answer.body).code === 0;
-}
-
 function truncate(shard: Shard, request: ClientRequest, asked: DeleteSegments, done: () => void): void {
   const group = findGroup(shard, findTopic(shard, asked).topic, asked.partitionId);
+  const want = ({ sealed }: RetentionFacts) => Math.min(asked.segmentsCount, sealed.length);
   group.afterOpen(() =>
     refusingErrors(shard, request, () => {
-      const upToOffset = truncationOffset(group.openPartition, asked.segmentsCount);
-      // A purge under way takes these segments too, and behind it the offset would stand for new messages.
-      if (upToOffset === undefined || group.isPurging) {
-        done();
-        return;
-      }
-      group.submit({
-        operation: StorageOperation.truncate,
-        client: SERVER_CLIENT,
-        request: 0n,
-        user: 0,
-        body: new ByteWriter(8).u64(upToOffset).finish(),
-        committed: done,
+      const facts = retentionFacts(group.openPartition);
+      if (Math.min(want(facts), releasedSegments(facts)) === 0) return done();
+      truncatePartition(group, want, {
+        removed(removed) {
+          const to = { log: shard.platform.log, metrics: shard.metrics.retention };
+          tellRemoved(to, group.identity, removed, "request");
+          done();
+        },
         failed: (code) => request.refuse(code, directFields(shard, request.connection)),
       });
     }),
   );
-}
-
-/**
- * First offset that stays when `count` sealed segments go, as far as stored offsets let them; nothing when
- * none goes.
- */
-export function truncationOffset(partition: Partition, count: number): number | undefined {
-  const barrier = partition.lowestConsumerOffset() ?? Number.POSITIVE_INFINITY;
-  let upToOffset: number | undefined;
-  for (const { lastOffset } of partition.sealedSegments().slice(0, count)) {
-    if (lastOffset > barrier) break;
-    upToOffset = lastOffset + 1;
-  }
-  return upToOffset;
 }

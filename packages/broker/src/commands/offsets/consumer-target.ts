@@ -1,5 +1,5 @@
 import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
-import type { GroupPlace, Topic } from "@millrace/metadata";
+import { type GroupPlace, ownerOf, type Topic } from "@millrace/metadata";
 import { type Consumer, consumerKey, type OffsetTarget } from "@millrace/protocol";
 import { checkPermission } from "../../admission/check-permission.ts";
 import { findGroup, findTopic } from "../../admission/find-target.ts";
@@ -48,24 +48,34 @@ export function consumerKeyOf(shard: Shard, topic: Topic, consumer: Consumer): C
   return { kind: GROUP_KIND, id: group.id, place: placeOf(topic, group) };
 }
 
+/** Whether a session may write the offset of a consumer. @throws CodedError ResourceNotFound */
+export type CheckWriter = (shard: Shard, session: Session, place: ConsumerPlace) => void;
+
 /**
- * Finds what an offset write is about. A group's offset is written by the member that owns the partition,
- * also while it is being revoked, and names the partition.
+ * Finds what an offset write is about. A group's offset names the partition.
  *
- * @throws CodedError ResourceNotFound for a target that does not exist, whichever level missed, and for who
- *          does not own the partition; Unauthorized, ConsumerGroupIdNotFound
+ * @throws CodedError ResourceNotFound for a target that does not exist, whichever level missed, and what
+ *          `check` throws; Unauthorized, ConsumerGroupIdNotFound
  */
-export function findWritableConsumer(shard: Shard, session: Session, target: OffsetTarget): ConsumerPlace {
+export function findWritableConsumer(
+  shard: Shard,
+  session: Session,
+  target: OffsetTarget,
+  check: CheckWriter,
+): ConsumerPlace {
   const found = targetAsResource(() => findConsumer(shard, session, target));
-  checkOwner(shard, session, found);
+  check(shard, session, found);
   if (target.consumer.kind === "group" && target.partitionId === undefined) {
     throw new CodedError(ErrorCode.ResourceNotFound, "An offset of a group names its partition.");
   }
   return found;
 }
 
-/** Checks that a group's session may commit. @throws CodedError ResourceNotFound */
-export function checkOwner(shard: Shard, session: Session, { group, consumer }: ConsumerPlace): void {
+/**
+ * Checks that a group's session may commit: the member that owns the partition, also while it is being
+ * revoked.
+ */
+export const checkOwner: CheckWriter = (shard, session, { group, consumer }) => {
   const { place } = consumer;
   const { partitionId } = group.identity;
   if (place === undefined || rightOf(shard, session, place, partitionId) !== "none") return;
@@ -73,7 +83,19 @@ export function checkOwner(shard: Shard, session: Session, { group, consumer }: 
     ErrorCode.ResourceNotFound,
     `The client does not own partition ${partitionId} in its group.`,
   );
-}
+};
+
+/**
+ * Checks that a session may make a group forget its offset: who may commit, and anybody while no member owns
+ * the partition, so that a group that nobody runs any more does not keep messages for ever.
+ */
+export const checkOwnerOrAbandoned: CheckWriter = (shard, session, found) => {
+  const { place } = found.consumer;
+  const consumerGroup = place && shard.catalog.findGroup(place);
+  if (consumerGroup !== undefined && ownerOf(consumerGroup, found.group.identity.partitionId) === undefined)
+    return;
+  checkOwner(shard, session, found);
+};
 
 /** Targets that offset writes name as one thing: whichever level missed, the code is 20. */
 const TARGET_CODES = new Set<number>([

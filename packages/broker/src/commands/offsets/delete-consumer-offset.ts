@@ -3,23 +3,24 @@ import { ByteWriter } from "@millrace/framing";
 import { decodeBody, decodeDeleteConsumerOffset, Operation, RESULT_SUCCESS } from "@millrace/protocol";
 import { directFields } from "../../replies/direct-fields.ts";
 import { type Handler, refusingErrors } from "../handler.ts";
-import { checkOwner, findWritableConsumer } from "./consumer-target.ts";
+import { checkOwnerOrAbandoned, findWritableConsumer } from "./consumer-target.ts";
 
 /**
- * Forgets the stored offset of a consumer, or of a group when its member owns the partition.
+ * Forgets the stored offset of a consumer, or of a group: for the member that owns the partition, or for
+ * anybody who may poll while no member does.
  *
- * Codes: 20 unknown target or no owner, 41, 3021 nothing stored, 5000 unknown group, 20002 damage hides what
- * is stored.
+ * Codes: 20 unknown target or another owns it, 41, 3021 nothing stored, 5000 unknown group, 20002 damage
+ * hides what is stored.
  * @see server-semantics section 9
  */
 export const deleteConsumerOffset: Handler = (shard, request, session) => {
   const asked = decodeBody(decodeDeleteConsumerOffset, request.body);
-  const found = findWritableConsumer(shard, session, asked);
+  const found = findWritableConsumer(shard, session, asked, checkOwnerOrAbandoned);
   const { group } = found;
   const { kind, id } = found.consumer;
   group.afterOpen(() =>
     refusingErrors(shard, request, () => {
-      checkOwner(shard, session, found);
+      checkOwnerOrAbandoned(shard, session, found);
       if (group.openPartition.consumerOffset(kind, id) === undefined) {
         throw new CodedError(ErrorCode.ConsumerOffsetNotFound, "No offset is stored for the consumer.");
       }

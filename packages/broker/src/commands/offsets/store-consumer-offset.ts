@@ -16,7 +16,7 @@ import { checkNoPurge, checkOffsetRoom, submitStoreOffset } from "./store-offset
  */
 export const storeConsumerOffset: Handler = (shard, request, session) => {
   const asked = decodeBody(decodeStoreConsumerOffset, request.body);
-  const found = findWritableConsumer(shard, session, asked);
+  const found = findWritableConsumer(shard, session, asked, checkOwner);
   const { group, consumer } = found;
   group.afterOpen(() =>
     refusingErrors(shard, request, () => {

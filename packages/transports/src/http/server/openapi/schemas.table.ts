@@ -43,6 +43,19 @@ const streamFields = {
 };
 const topic: Schema = full(topicFields);
 const topicDetails: Schema = full({ ...topicFields, partitions: listOf(partition) });
+const retentionSum = full({ segments_count: u32, messages_count: u64, size });
+const retentionHolder = full({
+  kind: word("consumer", "consumer_group"), id: u32, name: nullable(text), owned: flag, stored_offset: u64,
+  segments_count: u32, due_segments_count: u32,
+});
+const topicRetention: Schema = full({
+  cleaner_enabled: flag, cleaner_interval: u64, partition_budget: nullable(u64), budget_raised: flag,
+  partitions: listOf(full({
+    id: u32, fault: nullable(u32), first_offset: u64, sealed: retentionSum, expired: retentionSum,
+    over_size: retentionSum, removable: retentionSum, held_back: retentionSum, holders_count: u32,
+    holders: listOf(retentionHolder),
+  })),
+});
 const topicSettings = {
   name: text, compression_algorithm: word("none", "gzip"), message_expiry: u64, max_topic_size: u64, options: optionTexts,
 };
@@ -139,7 +152,7 @@ const error: Schema = full({ id: u32, code: text, reason: text, field: nullable(
 /** JSON schemas by the name of what they describe, and the two that make schemas of others. */
 export const schema = {
   text, flag, u32, u64, u128, number, base64, size, numberOrText, nullable, listOf, object,
-  optionTexts, topic, topicDetails, topicSettings, stream, streamDetails, permissions, user,
+  optionTexts, topic, topicDetails, topicRetention, topicSettings, stream, streamDetails, permissions, user,
   userDetails, tokenInfo, identity, client, clientDetails, group, groupDetails, consumerOffset,
   optionSpec, cluster, stats, snapshot, sendMessages, confirmations, polledMessages, passwordLogin,
   tokenLogin, error,

@@ -3,16 +3,20 @@ import {
   decodeBody,
   decodeCreateTopicReply,
   decodeGetTopicReply,
+  decodeGetTopicRetentionReply,
   decodeGetTopicsReply,
   encodeCreateTopic,
   encodeDeleteTopic,
   encodeGetTopic,
+  encodeGetTopicRetention,
   encodeGetTopics,
   encodePurgeTopic,
   encodeUpdateTopic,
+  RETENTION_PARTITIONS_MAX,
 } from "@millrace/protocol";
 import { notFound } from "../errors/http-error.ts";
 import { Fields } from "../json/fields.ts";
+import { topicRetentionJson } from "../objects/retention-json.ts";
 import { topicDetailsJson, topicJson } from "../objects/topic-json.ts";
 import { schema } from "../openapi/schemas.table.ts";
 import { namingOption } from "./option-faults.ts";
@@ -71,6 +75,22 @@ export const topicRoutes: readonly Route[] = [
       const topic = decodeBody(decodeGetTopicReply, reply);
       if (topic === undefined) throw notFound();
       return topicDetailsJson(topic);
+    },
+  },
+  {
+    method: "GET",
+    url: "/streams/:stream_id/topics/:topic_id/retention",
+    tag,
+    summary: "What age, size and stored offsets do to the partitions of a topic, 1000 of them at most",
+    status: 200,
+    query: { first_partition_id: schema.u32, partitions_count: schema.u32 },
+    answer: schema.topicRetention,
+    async handle(call) {
+      const firstPartitionId = call.query.u32("first_partition_id", 0);
+      const partitionsCount = call.query.u32("partitions_count", RETENTION_PARTITIONS_MAX);
+      const request = encodeGetTopicRetention({ ...topicOf(call), firstPartitionId, partitionsCount });
+      const reply = await call.session.ask("GetTopicRetention", request);
+      return topicRetentionJson(decodeBody(decodeGetTopicRetentionReply, reply));
     },
   },
   {
