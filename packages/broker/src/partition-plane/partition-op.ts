@@ -15,11 +15,25 @@ export interface PartitionOp {
   readonly user: number;
   readonly batchLease?: Lease;
   readonly body?: Uint8Array;
+  /**
+   * The client's number stands for this operation alone: when it comes again it is not executed again. Absent
+   * for what the server does on its own and for clients that do not count.
+   */
+  readonly isNumbered?: boolean;
   /** The connection that is held back when the queue is full; operations of the server itself have none. */
   readonly holder?: ClientConnection;
-  /** @param baseOffset  offset of a batch's first message; for small operations the next offset */
-  committed(result: { op: number; baseOffset: number; timestamp: number }): void;
+  committed(result: OpResult): void;
   failed(code: number): void;
+}
+
+/** How an operation that was committed, now or before, is answered. */
+export interface OpResult {
+  readonly op: number;
+  /** Offset of a batch's first message; for small operations the next offset, or 0. */
+  readonly baseOffset: number;
+  readonly timestamp: number;
+  /** It had been sent before and was not executed again. */
+  readonly isRepeated: boolean;
 }
 
 /** An operation with what the group notes about it. */
@@ -28,4 +42,22 @@ export interface QueuedOp {
   /** True while its connection is held for it. */
   isHolding: boolean;
   baseOffset: number;
+  /** The op's time; 0 until it is prepared. */
+  timestamp: number;
+  /** The same request again, sent while this one is under way: answered with it. */
+  repetitions: PartitionOp[] | undefined;
+  /** The stored form of the batch, from its making to its append; only in an encrypted data directory. */
+  storedLease: Lease | undefined;
+}
+
+/** An operation as it comes in. */
+export function queuedOp(op: PartitionOp): QueuedOp {
+  return {
+    op,
+    isHolding: false,
+    baseOffset: 0,
+    timestamp: 0,
+    repetitions: undefined,
+    storedLease: undefined,
+  };
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { BlockPool, createChecksumKernel } from "@millrace/framing";
 import type { Tracer } from "@millrace/platform";
+import { createNodeCipher } from "@millrace/platform/node";
 import { createSimPlatform, type SimClock, type SimDisk, type SimPlatform } from "@millrace/platform/sim";
 import type { ClusterMetadata } from "@millrace/protocol";
 import { createMemoryTransport, type MemoryTransport } from "@millrace/transports/memory";
@@ -41,6 +42,8 @@ export interface TestServerOptions {
   readonly diskLatencyMaxMs?: number;
   readonly collectSnapshot?: CollectSnapshot;
   readonly tracer?: Tracer;
+  /** Key of an encrypted data directory. */
+  readonly key?: Uint8Array;
 }
 
 /** A broker over a simulated platform, with a transport in memory. */
@@ -79,6 +82,7 @@ export class TestServer {
       config: { ...BROKER_DEFAULTS, tailCacheLengthMax: 4 * MIB, ...options.config },
       roster: () => ROSTER,
       ...(options.collectSnapshot === undefined ? {} : { collectSnapshot: options.collectSnapshot }),
+      cipher: options.key && createNodeCipher(options.key, platform.random),
       rootUser: async () => ({ name: "iggy", passwordHash: await platform.passwords.hash("iggy") }),
     });
     const broker = await drive(platform, starting);

@@ -49,7 +49,7 @@ class Opening {
 
   constructor(options: PartitionOptions) {
     this.#options = options;
-    this.#state = new PartitionState(options.path, options.identity, options.log);
+    this.#state = new PartitionState(options);
     this.#handles = new ReadHandles(options.disk);
     this.#commits = new Commits(this.#state, {
       disk: options.disk,
