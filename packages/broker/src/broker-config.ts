@@ -1,4 +1,5 @@
 import { CONSUMER_OFFSETS_DEFAULT, SESSIONS_DEFAULT } from "@millrace/protocol";
+import { REQUEST_CLIENTS_DEFAULT } from "@millrace/storage";
 
 /** What a broker can be told, as plain values with units in their names. */
 export interface BrokerConfig {
@@ -15,6 +16,8 @@ export interface BrokerConfig {
   readonly clientsTableMax: number;
   /** Stored consumer offsets per partition and kind. */
   readonly consumerOffsetsMax: number;
+  /** Clients per partition whose latest requests are remembered, so that a repetition is known. */
+  readonly requestClientsMax: number;
   readonly validateChecksums: boolean;
   /** Bytes of recent messages kept in memory over all partitions. */
   readonly tailCacheLengthMax: number;
@@ -62,6 +65,7 @@ export const BROKER_DEFAULTS: BrokerConfig = {
   admissionTimeoutMs: 2000,
   clientsTableMax: SESSIONS_DEFAULT,
   consumerOffsetsMax: CONSUMER_OFFSETS_DEFAULT,
+  requestClientsMax: REQUEST_CLIENTS_DEFAULT,
   validateChecksums: true,
   tailCacheLengthMax: 256 * MIB,
   heartbeat: { isEnabled: true, intervalMs: 30_000 },

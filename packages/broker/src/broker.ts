@@ -1,5 +1,5 @@
 import type { BlockPool, ChecksumKernel } from "@millrace/framing";
-import type { Connection, Platform } from "@millrace/platform";
+import type { Cipher, Connection, Platform } from "@millrace/platform";
 import type { ClusterMetadata } from "@millrace/protocol";
 import { admitClientRequest } from "./admission/admit-client-request.ts";
 import type { BrokerConfig } from "./broker-config.ts";
@@ -29,6 +29,8 @@ export interface BrokerOptions {
   readonly kernel: ChecksumKernel;
   readonly pool: BlockPool;
   readonly config: BrokerConfig;
+  /** Encrypts messages in the data directory; absent, they are stored as they are sent. */
+  readonly cipher?: Cipher | undefined;
   /** The nodes clients may connect to; asked for each GetClusterMetadata. */
   readonly roster: () => ClusterMetadata;
   /** Called when the catalog has no user yet; without it such a start fails. */
@@ -128,7 +130,7 @@ export class Broker {
  * connections.
  *
  * @throws CodedError DataDirectoryInUse, FormatTooNew, ForeignDataDirectory, DataDirectoryUnusable,
- *          MetadataDamaged,
+ *          InvalidEncryptionKey, MetadataDamaged,
  *         or whatever kept the first start from making the root user; nothing is left open or changed then
  */
 export async function createBroker(options: BrokerOptions): Promise<Broker> {

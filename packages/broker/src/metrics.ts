@@ -5,6 +5,8 @@ export interface BrokerMetrics {
   readonly requests: Counter;
   readonly refusals: Counter;
   readonly evictions: Counter;
+  /** Sends that had been written before. */
+  readonly repetitions: Counter;
   readonly messagesReceived: Counter;
   readonly bytesReceived: Counter;
   readonly messagesServed: Counter;
@@ -59,6 +61,7 @@ export function declareBrokerMetrics(metrics: Metrics, gauges: BrokerGauges): Br
   return {
     requests: metrics.counter("requests_total", "Requests received"),
     refusals: metrics.counter("request_refusals_total", "Requests answered with an error status"),
+    repetitions: metrics.counter("repeated_sends_total", "Sends confirmed again, not written again"),
     evictions: metrics.counter("evictions_total", "Eviction frames sent"),
     messagesReceived: metrics.counter("messages_received_total", "Messages admitted"),
     bytesReceived: metrics.counter("message_bytes_received_total", "Bytes of admitted batches"),

@@ -17,6 +17,7 @@
  * @packageDocumentation
  */
 export {
+  BATCH_AT,
   BATCH_HEADER_LENGTH,
   type BatchHeader,
   baseOffsetAt,
@@ -48,7 +49,7 @@ export { type ChecksumKernelOptions, createChecksumKernel } from "./checksum.ts"
 export { decodeEvictionHeader, type EvictionHeader, encodeEvictionHeader } from "./eviction-header.ts";
 export { FieldKind, type FieldKindName, fieldKindName } from "./field-kind.ts";
 export { FrameCursor } from "./frame-cursor.ts";
-export { FRAME_HEADER_LENGTH, frameLengthAt, offsetDeltaAt } from "./frame-header.ts";
+export { FRAME_AT, FRAME_HEADER_LENGTH, frameLengthAt, offsetDeltaAt } from "./frame-header.ts";
 export { commandAt, HEADER_LENGTH, MESSAGE_LENGTH_MAX, messageLengthAt, WireCommand } from "./header-kind.ts";
 export { type KeyHash, loadKeyHash } from "./key-hash.ts";
 export {

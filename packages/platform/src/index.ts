@@ -10,6 +10,7 @@
  *
  * @packageDocumentation
  */
+export { CIPHER_KEY_LENGTH, type Cipher, SEAL_LENGTH } from "./cipher.ts";
 export type { Clock, Random, Timer } from "./clock.ts";
 export { type Connection, type Listener, TransportKind, type VouchedUser } from "./connection.ts";
 export type { DirectoryEntry, Disk, DiskFile, DiskLock, DiskSpace, EntryKind, OpenMode } from "./disk.ts";

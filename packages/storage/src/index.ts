@@ -27,6 +27,8 @@ export {
   lockDataDirectory,
   writeDataFormat,
 } from "./data-directory/data-directory.ts";
+export { BatchCipher, type BatchCipherOptions } from "./encryption/batch-cipher.ts";
+export { checkEncryption, makeKeyCheck } from "./encryption/key-check.ts";
 export { type MetadataJournal, openMetadataJournal } from "./metadata-journal/metadata-journal.ts";
 export type { JournalRecord, JournalSource } from "./metadata-journal/recover-journal.ts";
 export type { MetadataSnapshot } from "./metadata-journal/snapshot-file.ts";
@@ -35,11 +37,13 @@ export { type OpHeader, StorageOperation } from "./op-record/op-header.ts";
 export type { StoredOffset } from "./partition/consumer-offsets.ts";
 export type { Durability } from "./partition/group-writer.ts";
 export { deletePartitionFiles, openPartition } from "./partition/open-partition.ts";
-export type { AppendDone, Partition, SealedSegment } from "./partition/partition.ts";
+export type { AppendDone, BatchFacts, Partition, SealedSegment } from "./partition/partition.ts";
 export type { PartitionOptions, StorageRole } from "./partition/partition-options.ts";
 export type { ReadDone, ReadRequest } from "./partition/partition-reader.ts";
 export type { ReadResult } from "./partition/read-job.ts";
 export type { RepairedOffsets, RepairReport } from "./recovery/repair-damage.ts";
+export { bodyChecksum, type RememberedRequest } from "./requests/remembered-request.ts";
+export { REQUEST_CLIENTS_DEFAULT, REQUESTS_PER_CLIENT_MAX } from "./requests/request-memory.ts";
 export { openSuperblock, type Superblock } from "./superblock/superblock.ts";
 export type { SuperblockRecord } from "./superblock/superblock-record.ts";
 export { TailCache } from "./tail-cache/tail-cache.ts";

@@ -2,6 +2,7 @@ import { CodedError, ErrorCode } from "@millrace/errors";
 import { checkHttp } from "./check-http.ts";
 import { checkLimits } from "./check-limits.ts";
 import { checkTelemetry } from "./check-telemetry.ts";
+import { encryptionKey } from "./encryption-key.ts";
 import { invalid } from "./invalid-setting.ts";
 import { isWildcard, parseListenAddress } from "./listen-address.ts";
 import type { Config } from "./schema.ts";
@@ -11,6 +12,8 @@ import type { Config } from "./schema.ts";
  * held too.
  */
 const MESSAGES_IN_POOL_MIN = 2;
+/** An encrypted message is there twice until it is written. */
+const ENCRYPTED_IN_POOL_MIN = 3;
 
 /** A timer of Node takes 31 bits of milliseconds and fires at once beyond. */
 const INTERVAL_MAX_MS = 2 ** 31 - 1;
@@ -21,7 +24,7 @@ const LISTENERS = ["tcp", "websocket", "grpc"] as const;
 /**
  * Checks what no single value can show: features that are not built, addresses, a usable data path.
  *
- * @throws CodedError FeatureUnavailable, InvalidConfiguration
+ * @throws CodedError FeatureUnavailable, InvalidConfiguration, InvalidEncryptionKey
  */
 export function checkConfig(config: Config): void {
   if (config.path.trim() === "") throw invalid("path", "is blank; name the folder that holds the data");
@@ -41,8 +44,10 @@ export function checkConfig(config: Config): void {
   if (drain > config.sharding.shutdown_join_timeout) {
     throw invalid("sharding.shutdown_drain_timeout", "is above shutdown_join_timeout");
   }
-  if (config.memory_pool.size < MESSAGES_IN_POOL_MIN * config.message_bus.max_message_size) {
-    throw invalid("memory_pool.size", `holds fewer than ${MESSAGES_IN_POOL_MIN} of the longest messages`);
+  const inPoolMin =
+    encryptionKey(config.encryption) === undefined ? MESSAGES_IN_POOL_MIN : ENCRYPTED_IN_POOL_MIN;
+  if (config.memory_pool.size < inPoolMin * config.message_bus.max_message_size) {
+    throw invalid("memory_pool.size", `holds fewer than ${inPoolMin} of the longest messages`);
   }
   checkIntervals(config);
 }
@@ -68,7 +73,6 @@ export function unbuiltSwitches(config: Config): readonly (readonly [key: string
   return [
     ["quic.enabled", config.quic.enabled],
     ["http.web_ui", config.http.enabled && config.http.web_ui],
-    ["encryption.enabled", config.encryption.enabled],
     ["cluster.enabled", config.cluster.enabled],
   ];
 }

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { ErrorCode, isCodedError } from "@millrace/errors";
 import { parse } from "smol-toml";
 import { effectiveConfig } from "./effective-config.ts";
+import { encryptionKey } from "./encryption-key.ts";
 import { withEnvironmentFile } from "./environment-file.ts";
 import { loadConfig } from "./load-config.ts";
 
@@ -241,7 +242,7 @@ test("Removed keys refuse to start and name what replaces them.", async () => {
 });
 
 test("A feature that is not built refuses to start when it is switched on.", async () => {
-  for (const name of ["QUIC", "ENCRYPTION", "CLUSTER"]) {
+  for (const name of ["QUIC", "CLUSTER"]) {
     const environment = { [`MILLRACE_${name}_ENABLED`]: "true" };
     const key = new RegExp(`${name.toLowerCase()}.enabled = true is not available`);
     await assert.rejects(loadConfig({ environment }), refusal(ErrorCode.FeatureUnavailable, key));
@@ -298,6 +299,25 @@ test("A wildcard address needs an advertised one that can be reached.", async ()
       refusal(ErrorCode.InvalidConfiguration, /reach/),
     );
   }
+});
+
+test("A key that is not 32 bytes in base64 is refused and not shown, and one that is not asked for is not read.", async () => {
+  const enabled = { MILLRACE_ENCRYPTION_ENABLED: "true" };
+  const key = Buffer.alloc(32, 1).toString("base64");
+  for (const wrong of ["", "key-of-mine", key.slice(1), `${key}AAAA`, key.replace("=", "A")]) {
+    const loading = loadConfig({ environment: { ...enabled, MILLRACE_ENCRYPTION_KEY: wrong } });
+    await assert.rejects(loading, refusal(ErrorCode.InvalidEncryptionKey, /encryption\.key is/));
+    if (wrong !== "") await assert.rejects(loading, (error) => !String(error).includes(wrong));
+  }
+  const tight = { ...enabled, MILLRACE_ENCRYPTION_KEY: key, MILLRACE_MEMORY_POOL_SIZE: "130 MiB" };
+  await assert.rejects(
+    loadConfig({ environment: tight }),
+    refusal(ErrorCode.InvalidConfiguration, /memory_pool\.size holds fewer than 3/),
+  );
+  const { config } = await loadConfig({ environment: { ...enabled, IGGY_ENCRYPTION_KEY: ` ${key}\n` } });
+  assert.deepEqual(encryptionKey(config.encryption), new Uint8Array(32).fill(1));
+  const off = await loadConfig({ environment: { MILLRACE_ENCRYPTION_KEY: "key-of-mine" } });
+  assert.equal(encryptionKey(off.config.encryption), undefined);
 });
 
 test("The effective configuration is TOML with the bound address and without secrets.", async () => {

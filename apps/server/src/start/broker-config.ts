@@ -14,6 +14,7 @@ export function brokerConfig(config: Config): BrokerConfig {
     admissionTimeoutMs: config.sharding.admission_timeout,
     clientsTableMax: config.metadata.clients_table_max,
     consumerOffsetsMax: config.partition.consumer_offsets_max,
+    requestClientsMax: config.partition.dedup_clients_max,
     validateChecksums: config.partition.validate_checksum,
     tailCacheLengthMax: Math.floor(config.memory_pool.size * TAIL_CACHE_PART),
     heartbeat: { isEnabled: config.heartbeat.enabled, intervalMs: config.heartbeat.interval },

@@ -3,10 +3,11 @@ import { createBroker } from "@millrace/broker";
 import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import { BlockPool, createChecksumKernel } from "@millrace/framing";
 import type { Connection, Disk, Listener, Log, Metrics, Platform, Tracer } from "@millrace/platform";
-import { createNodeClock, createNodePlatform } from "@millrace/platform/node";
+import { createNodeCipher, createNodeClock, createNodePlatform } from "@millrace/platform/node";
 import { createPrometheusMetrics } from "@millrace/platform/prometheus";
 import type { HttpListener } from "@millrace/transports/http/server";
 import { effectiveConfig } from "../config/effective-config.ts";
+import { encryptionKey } from "../config/encryption-key.ts";
 import { type Environment, prefixedVariable } from "../config/environment.ts";
 import { parseListenAddress } from "../config/listen-address.ts";
 import type { Config } from "../config/schema.ts";
@@ -73,6 +74,7 @@ async function startAt(dataPath: string, options: StartOptions): Promise<Running
   const { host } = parseListenAddress(config.tcp.address, "tcp.address");
   const kernel = createChecksumKernel({ memoryLength: config.memory_pool.size });
   const pool = new BlockPool(kernel.memory);
+  const key = encryptionKey(config.encryption);
   let bound = { host, tcpPort: 0, httpPort: 0, websocketPort: 0 };
   let http: HttpListener | undefined;
   let madeRootUser: RootCredentials | undefined;
@@ -83,6 +85,7 @@ async function startAt(dataPath: string, options: StartOptions): Promise<Running
     kernel,
     pool,
     config: brokerConfig(config),
+    cipher: key && createNodeCipher(key, platform.random),
     collectSnapshot: (asked) =>
       createSnapshotCollector({
         platform,

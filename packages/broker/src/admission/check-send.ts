@@ -14,6 +14,7 @@ import {
 } from "@millrace/protocol";
 import type { PartitionGroup } from "../partition-plane/partition-group.ts";
 import { choosePartition } from "../routing/choose-partition.ts";
+import { partitionOfRepetition } from "../routing/partition-of-repetition.ts";
 import type { ClientRequest } from "../sessions/client-request.ts";
 import type { Session } from "../sessions/session.ts";
 import type { Shard } from "../shard.ts";
@@ -61,9 +62,10 @@ export function checkSend(shard: Shard, request: ClientRequest, session: Session
 /** Checks 1 to 3, or nothing when the connection's last send had the same target, see `SendRoute`. */
 function checkTarget(
   shard: Shard,
-  { messageLease, connection }: ClientRequest,
+  request: ClientRequest,
   session: Session,
 ): Omit<AdmittedSend, "batchLease"> & { readonly batchPosition: number } {
+  const { messageLease, connection } = request;
   const { commit } = shard.metadata;
   const known = connection.sendRoute;
   if (known?.leads(messageLease, session, commit) === true) {
@@ -72,7 +74,7 @@ function checkTarget(
   }
   const metadata = decodeBody(decodeSendMetadataOfMessage, messageLease.bytes);
   const { batchPosition, messagesCount, partitioning } = metadata;
-  const { group, place } = findSendTarget(shard, metadata);
+  const { group, place } = findSendTarget(shard, request, session, metadata);
   checkPermission(shard, session, "send", { stream: place.stream.id, topic: place.topic.id });
   const isStated = partitioning.kind === "partition";
   connection.sendRoute = isStated
@@ -86,10 +88,18 @@ function decodeSendMetadataOfMessage(message: Uint8Array): DecodedSendMetadata {
   return decodeSendMetadata(message, HEADER_LENGTH);
 }
 
-function findSendTarget(shard: Shard, metadata: SendMetadata): { group: PartitionGroup; place: TopicPlace } {
+function findSendTarget(
+  shard: Shard,
+  request: ClientRequest,
+  session: Session,
+  metadata: SendMetadata,
+): { group: PartitionGroup; place: TopicPlace } {
   const stream = shard.catalog.findStream(metadata.stream);
   const topic = stream && shard.catalog.findTopic(stream, metadata.topic);
-  const partition = topic && choosePartition(topic, metadata.partitioning, shard);
+  const { partitioning } = metadata;
+  const isFree = partitioning.kind !== "partition";
+  const before = isFree && topic ? partitionOfRepetition(shard, request, session, topic) : undefined;
+  const partition = before ?? (topic && choosePartition(topic, partitioning, shard));
   if (stream === undefined || topic === undefined || partition === undefined) {
     throw new CodedError(ErrorCode.ResourceNotFound, "Stream, topic or partition does not exist.");
   }

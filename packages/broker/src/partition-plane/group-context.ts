@@ -1,5 +1,6 @@
 import type { ChecksumKernel } from "@millrace/framing";
 import type { Clock, Log } from "@millrace/platform";
+import type { BatchCipher } from "@millrace/storage";
 import type { PrepareFields } from "@millrace/vsr";
 import type { PartitionMetrics } from "./metrics.ts";
 
@@ -14,4 +15,6 @@ export interface GroupContext {
   readonly prepareQueueDepth: number;
   /** Milliseconds an operation waits for room before it is refused with 58. */
   readonly admissionTimeoutMs: number;
+  /** Makes the stored form of batches; absent when the data directory is not encrypted. */
+  readonly batchCipher: BatchCipher | undefined;
 }

@@ -1,12 +1,13 @@
 import { assert, CodedError, ErrorCode } from "@millrace/errors";
 import { batchChecksumAt, type Lease } from "@millrace/framing";
-import type { Partition, PartitionIdentity } from "@millrace/storage";
+import type { BatchFacts, Partition, PartitionIdentity } from "@millrace/storage";
 import { createReplica, type Output, type Prepare, type Replica } from "@millrace/vsr";
 import { PolledOffsets } from "../consumer-groups/polled-offsets.ts";
 import { AdmissionQueue } from "../queues/admission-queue.ts";
 import { Fifo } from "../queues/fifo.ts";
 import type { GroupContext } from "./group-context.ts";
-import type { PartitionOp, QueuedOp } from "./partition-op.ts";
+import { bodyOf, type PartitionOp, type QueuedOp, queuedOp } from "./partition-op.ts";
+import { Repetitions } from "./repetitions.ts";
 
 /**
  * Operations waiting beside those in flight, as a multiple of the pipeline's depth: the reference's number.
@@ -14,6 +15,7 @@ import type { PartitionOp, QueuedOp } from "./partition-op.ts";
 const QUEUE_FACTOR = 2;
 /** Looking for space costs a few system calls; once a second is soon enough for people who have made some. */
 const RESUME_INTERVAL_MS = 1000;
+const NUMBERED: BatchFacts = { isNumbered: true };
 const NO_CONTENTS = { byteLength: 0, messagesCount: 0, segmentsCount: 1 };
 
 /**
@@ -39,6 +41,7 @@ export class PartitionGroup {
   readonly #queue: AdmissionQueue<QueuedOp>;
   /** Prepared and not committed, in op order. */
   readonly #inFlight = new Fifo<QueuedOp>();
+  readonly #repetitions: Repetitions;
   #partition: Partition | undefined = undefined;
   #replica: Replica | undefined = undefined;
   #openFault: CodedError | undefined = undefined;
@@ -53,6 +56,7 @@ export class PartitionGroup {
   constructor(identity: PartitionIdentity, context: GroupContext) {
     this.identity = identity;
     this.#context = context;
+    this.#repetitions = new Repetitions(context.kernel, identity.partitionId);
     this.#queue = new AdmissionQueue({
       clock: context.clock,
       timeoutMs: context.admissionTimeoutMs,
@@ -145,12 +149,37 @@ export class PartitionGroup {
 
   /** Queues an operation; may hold its connection. */
   submit(op: PartitionOp): void {
-    const queued: QueuedOp = { op, isHolding: false, baseOffset: 0 };
+    const queued = queuedOp(op);
     if (this.#closedCode !== undefined) {
       this.#fail(queued, this.#closedCode);
       return;
     }
+    if (op.isNumbered === true) {
+      if (this.#answersAgain(op) || this.#repetitions.join(op)) return;
+      this.#repetitions.begin(queued);
+    }
     if (!this.#prepareAtOnce(queued)) this.#enqueue(queued);
+  }
+
+  /** True when the operation repeats one that is committed: then it does nothing again. */
+  isRepetition(op: PartitionOp): boolean {
+    return this.#partition !== undefined && this.#repetitions.committed(op, this.#partition) !== undefined;
+  }
+
+  /** True when a request of this client and number is under way here or remembered. */
+  hasSeen(request: Pick<PartitionOp, "client" | "user" | "request">): boolean {
+    const { client, user, request: number } = request;
+    const remembered = this.#partition?.rememberedRequest(client, user, number);
+    return remembered !== undefined || this.#repetitions.isUnderWay(request);
+  }
+
+  #answersAgain(op: PartitionOp): boolean {
+    const original = this.#partition && this.#repetitions.committed(op, this.#partition);
+    if (original === undefined) return false;
+    const { op: number, baseOffset, timestamp } = original;
+    op.batchLease?.release();
+    op.committed({ op: number, baseOffset, timestamp, isRepeated: true });
+    return true;
   }
 
   /** Most operations find room and nobody waiting: they need no deadline. */
@@ -226,16 +255,30 @@ export class PartitionGroup {
       const queued = this.#queue.shift();
       if (queued === undefined) break;
       this.#releaseHold(queued);
-      this.#prepare(queued, partition, replica);
+      if (!this.#wasCommittedBefore(queued)) this.#prepare(queued, partition, replica);
     }
     this.#tellIdle();
+  }
+
+  /** An operation that was queued before the partition was open may be one that it remembers. */
+  #wasCommittedBefore(queued: QueuedOp): boolean {
+    if (queued.op.isNumbered !== true || !this.#answersAgain(queued.op)) return false;
+    const { repetitions } = queued;
+    this.#repetitions.end(queued);
+    for (const op of repetitions ?? []) this.submit(op);
+    return true;
   }
 
   #prepare(queued: QueuedOp, partition: Partition, replica: Replica): void {
     const { op } = queued;
     const timestamp = Math.max(this.#context.clock.wallMicros(), partition.lastTimestamp);
     queued.baseOffset = partition.nextOffset;
+    queued.timestamp = timestamp;
     const bodyChecksum = op.batchLease === undefined ? 0n : this.#stamp(op.batchLease, queued, timestamp);
+    if (bodyChecksum === undefined) {
+      this.#fail(queued, ErrorCode.TransientNotAccepted);
+      return;
+    }
     this.#inFlight.push(queued);
     const { client, request, user, operation } = op;
     this.#perform(
@@ -246,10 +289,17 @@ export class PartitionGroup {
     );
   }
 
-  #stamp(batchLease: Lease, queued: QueuedOp, timestamp: number): bigint {
-    const { kernel } = this.#context;
+  /**
+   * Gives a batch its place in the partition and, where the directory is encrypted, its stored form: what the
+   * group agrees on is what is stored. The checksum of that; nothing when there is no memory for it.
+   */
+  #stamp(batchLease: Lease, queued: QueuedOp, timestamp: number): bigint | undefined {
+    const { kernel, batchCipher } = this.#context;
     kernel.stampBatch(batchLease.position, this.identity.partitionId, queued.baseOffset, timestamp);
-    return batchChecksumAt(kernel.memory.view, batchLease.position);
+    if (batchCipher === undefined) return batchChecksumAt(kernel.memory.view, batchLease.position);
+    const storedLease = batchCipher.seal(this.identity, batchLease);
+    queued.storedLease = storedLease;
+    return storedLease && batchChecksumAt(kernel.memory.view, storedLease.position);
   }
 
   #perform(outputs: readonly Output[]): void {
@@ -263,11 +313,18 @@ export class PartitionGroup {
   #journal(prepare: Prepare): void {
     const partition = this.#partition;
     assert(partition !== undefined, "only an open partition prepares");
-    const { op } = prepare.body as QueuedOp;
+    const queued = prepare.body as QueuedOp;
+    const { op, storedLease } = queued;
+    const isNumbered = op.isNumbered === true;
     const done = (error?: CodedError) => this.#written(prepare, error);
     this.#writesPending += 1;
-    if (op.batchLease !== undefined) partition.appendBatch(prepare, op.batchLease, done);
-    else partition.appendOperation(prepare, bodyOf(op), done);
+    if (storedLease !== undefined) {
+      partition.appendBatch(prepare, storedLease, done, { clearLease: op.batchLease, isNumbered });
+      queued.storedLease = undefined;
+      storedLease.release();
+    } else if (op.batchLease !== undefined) {
+      partition.appendBatch(prepare, op.batchLease, done, isNumbered ? NUMBERED : undefined);
+    } else partition.appendOperation(prepare, bodyOf(op), done, isNumbered);
   }
 
   #written(prepare: Prepare, error: CodedError | undefined): void {
@@ -287,8 +344,19 @@ export class PartitionGroup {
       "ops are applied in the order they were prepared",
     );
     this.#partition?.commit(prepare.op);
-    queued.op.batchLease?.release();
-    queued.op.committed({ op: prepare.op, baseOffset: queued.baseOffset, timestamp: prepare.timestamp });
+    this.#end(queued);
+    const { op, timestamp } = prepare;
+    const { baseOffset, repetitions } = queued;
+    queued.op.committed({ op, baseOffset, timestamp, isRepeated: false });
+    for (const again of repetitions ?? []) again.committed({ op, baseOffset, timestamp, isRepeated: true });
+  }
+
+  /** Lets go of what an operation, and those that repeat it, held. */
+  #end(queued: QueuedOp): void {
+    const { op, repetitions } = queued;
+    if (op.isNumbered === true) this.#repetitions.end(queued);
+    op.batchLease?.release();
+    for (const again of repetitions ?? []) again.batchLease?.release();
   }
 
   /** A write failed: every op after the last good one is refused, and the group goes on from there. */
@@ -338,8 +406,9 @@ export class PartitionGroup {
 
   #fail(queued: QueuedOp, code: number): void {
     this.#releaseHold(queued);
-    queued.op.batchLease?.release();
+    this.#end(queued);
     queued.op.failed(code);
+    for (const again of queued.repetitions ?? []) again.failed(code);
   }
 
   #releaseHold(queued: QueuedOp): void {
@@ -354,8 +423,4 @@ export class PartitionGroup {
     this.#whenIdle = [];
     for (const callback of waiting) callback();
   }
-}
-
-function bodyOf({ body }: PartitionOp): Uint8Array {
-  return (typeof body === "function" ? body() : body) ?? new Uint8Array(0);
 }

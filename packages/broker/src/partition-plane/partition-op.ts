@@ -1,6 +1,8 @@
 import type { Lease } from "@millrace/framing";
 import type { ClientConnection } from "../sessions/client-connection.ts";
 
+const NO_BODY = new Uint8Array(0);
+
 /**
  * One operation on its way through a partition's group.
  *
@@ -16,11 +18,25 @@ export interface PartitionOp {
   readonly batchLease?: Lease;
   /** A function is asked when the op gets its place in the log: every op before it is accepted then. */
   readonly body?: Uint8Array | (() => Uint8Array);
+  /**
+   * The client's number stands for this operation alone: when it comes again it is not executed again. Absent
+   * for what the server does on its own and for clients that do not count.
+   */
+  readonly isNumbered?: boolean;
   /** The connection that is held back when the queue is full; operations of the server itself have none. */
   readonly holder?: ClientConnection;
-  /** @param baseOffset  offset of a batch's first message; for small operations the next offset */
-  committed(result: { op: number; baseOffset: number; timestamp: number }): void;
+  committed(result: OpResult): void;
   failed(code: number): void;
+}
+
+/** How an operation that was committed, now or before, is answered. */
+export interface OpResult {
+  readonly op: number;
+  /** Offset of a batch's first message; for small operations the next offset, or 0. */
+  readonly baseOffset: number;
+  readonly timestamp: number;
+  /** It had been sent before and was not executed again. */
+  readonly isRepeated: boolean;
 }
 
 /** An operation with what the group notes about it. */
@@ -29,4 +45,27 @@ export interface QueuedOp {
   /** True while its connection is held for it. */
   isHolding: boolean;
   baseOffset: number;
+  /** The op's time; 0 until it is prepared. */
+  timestamp: number;
+  /** The same request again, sent while this one is under way: answered with it. */
+  repetitions: PartitionOp[] | undefined;
+  /** The stored form of the batch, from its making to its append; only in an encrypted data directory. */
+  storedLease: Lease | undefined;
+}
+
+/** An operation as it comes in. */
+export function queuedOp(op: PartitionOp): QueuedOp {
+  return {
+    op,
+    isHolding: false,
+    baseOffset: 0,
+    timestamp: 0,
+    repetitions: undefined,
+    storedLease: undefined,
+  };
+}
+
+/** The body of a small operation, made now if it is made late; empty for a batch. */
+export function bodyOf({ body }: PartitionOp): Uint8Array {
+  return (typeof body === "function" ? body() : body) ?? NO_BODY;
 }

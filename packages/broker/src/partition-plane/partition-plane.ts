@@ -154,6 +154,7 @@ export class PartitionPlane {
   async stop(): Promise<void> {
     await Promise.all([...this.#groups.values()].map((group) => this.#close(group)));
     await Promise.all(this.#removals);
+    this.#options.context.batchCipher?.close();
   }
 
   async #recoverOne(identity: PartitionIdentity, topic: Topic, generation: number): Promise<void> {
@@ -203,6 +204,8 @@ export class PartitionPlane {
       offsetDurability: topic.consumerOffsetDurability,
       validateChecksums: config.validateChecksums,
       consumerOffsetsMax: config.consumerOffsetsMax,
+      requestClientsMax: config.requestClientsMax,
+      batchCipher: this.#options.context.batchCipher,
     };
   }
 

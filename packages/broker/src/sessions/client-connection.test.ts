@@ -133,7 +133,7 @@ test("Before login a socket is paused at few requests and begins nothing above f
   begun[0]?.answer([new Uint8Array(17_000)]);
   await clock.run(0);
   assert.equal(begun.length, 1, "the stranger takes its reply first");
-  one.session = { client: 1n, session: 1, user: 0, isFenced: false };
+  one.session = { client: 1n, session: 1, user: 0, isFenced: false, countsRequests: false };
   written[0]?.();
   assert.deepEqual([begun.length, state.pauses], [2, 0], "a client that is logged in may do more");
   begun[1]?.answer([new Uint8Array(17_000)]);
@@ -146,7 +146,7 @@ test("While all connections together owe too much, one that owes more than a lit
     repliesLengthMax: 10_000_000,
     allRepliesLengthMax: 50_000,
   });
-  one.session = { client: 1n, session: 1, user: 0, isFenced: false };
+  one.session = { client: 1n, session: 1, user: 0, isFenced: false, countsRequests: false };
   state.writesAtOnce = false;
   for (let index = 0; index < 3; index++) receive(READ);
   allReplies.length = 60_000;

@@ -27,6 +27,7 @@ import type { MetadataAnswer } from "../metadata-plane/metadata-request.ts";
 import { directFields } from "../replies/direct-fields.ts";
 import type { Shard } from "../shard.ts";
 import type { ClientRequest } from "./client-request.ts";
+import { countsRequests } from "./counting-sdks.ts";
 import { endSession } from "./logout.ts";
 import type { Session } from "./session.ts";
 import { endingOfLogin } from "./user-sessions.ts";
@@ -150,7 +151,10 @@ function register(shard: Shard, request: ClientRequest, prefix: VersionPrefix, u
     bodyChecksum: 0n,
     answered(answer) {
       if (isRegistered(answer)) {
-        bindSession(shard, request, { client, session: answer.op, user: user.id, isFenced: false });
+        bindSession(shard, request, {
+          ...{ client, session: answer.op, user: user.id, isFenced: false },
+          countsRequests: countsRequests(prefix),
+        });
         const { number, remoteAddress } = request.connection;
         shard.platform.log.debug("A client is logged in.", {
           number,

@@ -9,4 +9,8 @@ export interface Session {
   readonly user: number;
   /** Set when a later Register of the same client id committed on another connection. */
   isFenced: boolean;
+  /** The client's library gives each write a number of its own, see `countsRequests`. */
+  readonly countsRequests: boolean;
+  /** Numbers from this on are new, not repetitions of what an earlier connection sent; not known at first. */
+  repeatsBelow?: bigint;
 }

@@ -1,5 +1,5 @@
 import { loadKeyHash } from "@millrace/framing";
-import { type MetadataJournal, openMetadataJournal } from "@millrace/storage";
+import { BatchCipher, type MetadataJournal, openMetadataJournal } from "@millrace/storage";
 import type { BrokerOptions } from "../broker.ts";
 import { createPrepareChecksum } from "../consensus/prepare-checksum.ts";
 import { GroupPlane } from "../consumer-groups/group-plane.ts";
@@ -51,7 +51,7 @@ export async function openShard(options: BrokerOptions): Promise<OpenedShard> {
 }
 
 async function recoverShard(options: BrokerOptions, closers: (() => Promise<void>)[]): Promise<Shard> {
-  const { platform, kernel, config } = options;
+  const { platform, kernel, pool, config, cipher } = options;
   const journal = await openMetadataJournal({
     disk: platform.disk,
     path: METADATA_PATH,
@@ -70,6 +70,7 @@ async function recoverShard(options: BrokerOptions, closers: (() => Promise<void
       checksumOf,
       prepareQueueDepth: config.partitionQueueDepth,
       admissionTimeoutMs: config.admissionTimeoutMs,
+      batchCipher: cipher && new BatchCipher({ cipher, kernel, pool }),
     },
   });
   const groups = new GroupPlane({

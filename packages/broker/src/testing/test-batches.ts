@@ -5,11 +5,16 @@ const kernel = createChecksumKernel({ memoryLength: 4 * 1024 * 1024, build: "typ
 const encoder = new TextEncoder();
 
 /** A sealed batch of texts, as a producer makes it. */
-export function sealedBatch(texts: readonly string[], originTimestamp = 1_700_000_000_000_000): Uint8Array {
-  const messages: OutgoingMessage[] = texts.map((text, index) => ({
-    id: BigInt(index + 1),
-    payload: encoder.encode(text),
-  }));
+export function sealedBatch(texts: readonly string[], originTimestamp?: number): Uint8Array {
+  const messages = texts.map((text, index) => ({ id: BigInt(index + 1), payload: encoder.encode(text) }));
+  return sealedMessages(messages, originTimestamp);
+}
+
+/** The same of messages with whatever they carry. */
+export function sealedMessages(
+  messages: readonly OutgoingMessage[],
+  originTimestamp = 1_700_000_000_000_000,
+): Uint8Array {
   const { bytes, blocksStart } = kernel.memory;
   const length = writeBatch(bytes, blocksStart, messages, originTimestamp);
   kernel.sealBatch(blocksStart, batchLengthOf(messages));

@@ -32,6 +32,14 @@ export interface Answer {
   readonly payload: Uint8Array;
 }
 
+/** Who logs in; `sdkName` decides whether its request numbers count. */
+export interface TestLogin {
+  readonly client?: bigint;
+  readonly username?: string;
+  readonly password?: string;
+  readonly sdkName?: string;
+}
+
 const EVICTION_COMMAND = 13;
 const EMPTY = new Uint8Array(0);
 
@@ -96,11 +104,11 @@ export class TestClient {
     return this.exchange(frame);
   }
 
-  async login(options: { client?: bigint; username?: string; password?: string } = {}): Promise<Answer> {
+  async login(options: TestLogin = {}): Promise<Answer> {
     this.client = options.client ?? this.client;
     const body = encodeLoginRegister({
       protocolVersion: PROTOCOL_VERSION,
-      sdkName: "test",
+      sdkName: options.sdkName ?? "test",
       sdkVersion: "1",
       username: options.username ?? "iggy",
       password: options.password ?? "iggy",

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { BlockPool, createChecksumKernel } from "@millrace/framing";
 import type { Log, Metrics, Tracer } from "@millrace/platform";
+import { createNodeCipher } from "@millrace/platform/node";
 import { createSimPlatform, type SimClock, type SimDisk, type SimPlatform } from "@millrace/platform/sim";
 import type { ClusterMetadata } from "@millrace/protocol";
 import { createMemoryTransport, type MemoryTransport } from "@millrace/transports/memory";
@@ -43,6 +44,8 @@ export interface TestServerOptions {
   readonly tracer?: Tracer;
   readonly log?: Log;
   readonly metrics?: Metrics;
+  /** Key of an encrypted data directory. */
+  readonly key?: Uint8Array;
 }
 
 /** A broker over a simulated platform, with a transport in memory. */
@@ -83,6 +86,7 @@ export class TestServer {
       config: { ...BROKER_DEFAULTS, tailCacheLengthMax: 4 * MIB, ...options.config },
       roster: () => ROSTER,
       ...(options.collectSnapshot === undefined ? {} : { collectSnapshot: options.collectSnapshot }),
+      cipher: options.key && createNodeCipher(options.key, platform.random),
       rootUser: async () => ({ name: "iggy", passwordHash: await platform.passwords.hash("iggy") }),
     });
     const broker = await drive(platform, starting);

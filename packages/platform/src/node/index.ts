@@ -11,6 +11,7 @@
  * @packageDocumentation
  */
 export { type ControlGroupLimits, controlGroupLimits } from "./control-group.ts";
+export { createNodeCipher } from "./node-cipher.ts";
 export { createNodeClock } from "./node-clock.ts";
 export { NodeDisk } from "./node-disk.ts";
 export { createNodeHost } from "./node-host.ts";

@@ -23,7 +23,7 @@ describe("the data directory", () => {
     await disk.makeDirectory("lost+found");
     assert.equal(await checkDataFormat(disk), undefined);
     await writeDataFormat(disk, 3);
-    assert.deepEqual(await checkDataFormat(disk), { version: 1, nodeId: 3 });
+    assert.deepEqual(await checkDataFormat(disk), { version: 1, nodeId: 3, keyCheck: undefined });
     await lock.release();
   });
 
@@ -39,7 +39,12 @@ describe("the data directory", () => {
   it("is refused when another product or a later version wrote it, or the format is unreadable", async () => {
     const cases = [
       ['{"product":"other","version":1,"nodeId":0}', ErrorCode.ForeignDataDirectory],
-      ['{"product":"millrace","version":2,"nodeId":0}', ErrorCode.FormatTooNew],
+      ['{"product":"millrace","version":3,"nodeId":0}', ErrorCode.FormatTooNew],
+      [
+        '{"product":"millrace","version":2,"nodeId":0,"encryption":{"cipher":"rot13","keyCheck":"00"}}',
+        ErrorCode.ForeignDataDirectory,
+      ],
+      ['{"product":"millrace","version":2,"nodeId":0,"encryption":null}', ErrorCode.ForeignDataDirectory],
       ['{"product":"millrace","version":1}', ErrorCode.ForeignDataDirectory],
       ["", ErrorCode.ForeignDataDirectory],
       ["null", ErrorCode.ForeignDataDirectory],
@@ -60,7 +65,7 @@ describe("the data directory", () => {
         isCodedError(error, ErrorCode.ForeignDataDirectory) &&
         error.message.includes("holds the data of node 3, and this is node 0"),
     );
-    assert.deepEqual(await checkDataFormat(disk, 3), { version: 1, nodeId: 3 });
+    assert.deepEqual(await checkDataFormat(disk, 3), { version: 1, nodeId: 3, keyCheck: undefined });
   });
 
   it("is unusable when it cannot be written", async () => {

@@ -5,9 +5,16 @@ import type { Disk, DiskLock } from "@millrace/platform";
 export const LOCK_FILE = "millrace.lock";
 /** File that says whose a data directory is. */
 export const FORMAT_FILE = "millrace.format";
-/** Version of the directory as a whole; a newer one is refused. */
-export const FORMAT_VERSION = 1;
+/**
+ * Version of the directory as a whole; a newer one is refused. A directory that is not encrypted has version
+ * 1: whoever reads only that would take encrypted messages for what was sent.
+ */
+export const FORMAT_VERSION = 2;
+const FORMAT_VERSION_PLAIN = 1;
 const PRODUCT = "millrace";
+/** The one way of encryption there is. */
+const CIPHER = "xaes-256-gcm";
+const HEX = /^([0-9a-f]{2})+$/;
 /** A format file is one line of JSON. */
 const FORMAT_LENGTH_MAX = 4096;
 /** Names that say nothing about whose a directory is: what file systems and desktops put into one. */
@@ -20,6 +27,8 @@ export interface DataFormat {
   readonly version: number;
   /** Replica id of the node whose data this is. */
   readonly nodeId: number;
+  /** What proves the key of an encrypted directory, see `checkEncryption`; nothing when it is not one. */
+  readonly keyCheck: Uint8Array | undefined;
 }
 
 /**
@@ -57,16 +66,26 @@ export async function checkDataFormat(disk: Disk, nodeId?: number): Promise<Data
   throw foreign(disk, `it is not empty and has no ${FORMAT_FILE}; found: ${found}`);
 }
 
-/** Makes the directory ours. @throws CodedError `DataDirectoryUnusable`, `DiskFull` */
-export async function writeDataFormat(disk: Disk, nodeId: number): Promise<DataFormat> {
-  const format = { product: PRODUCT, version: FORMAT_VERSION, nodeId };
-  const bytes = new TextEncoder().encode(`${JSON.stringify(format)}\n`);
+/**
+ * Makes the directory ours, encrypted when there is a key check. @throws CodedError `DataDirectoryUnusable`,
+ * `DiskFull`
+ */
+export async function writeDataFormat(
+  disk: Disk,
+  nodeId: number,
+  keyCheck?: Uint8Array,
+): Promise<DataFormat> {
+  const version = keyCheck === undefined ? FORMAT_VERSION_PLAIN : FORMAT_VERSION;
+  const encryption = keyCheck && { cipher: CIPHER, keyCheck: toHex(keyCheck) };
+  const bytes = new TextEncoder().encode(
+    `${JSON.stringify({ product: PRODUCT, version, nodeId, encryption })}\n`,
+  );
   await usable(disk, () => disk.writeWhole(FORMAT_FILE, bytes));
-  return { version: FORMAT_VERSION, nodeId };
+  return { version, nodeId, keyCheck };
 }
 
 function parseFormat(disk: Disk, bytes: Uint8Array): DataFormat {
-  const { product, version, nodeId } = parseObject(disk, bytes);
+  const { product, version, nodeId, encryption } = parseObject(disk, bytes);
   if (product !== PRODUCT)
     throw foreign(disk, `its ${FORMAT_FILE} names the product ${JSON.stringify(product)}`);
   if (typeof version !== "number" || typeof nodeId !== "number") {
@@ -76,7 +95,22 @@ function parseFormat(disk: Disk, bytes: Uint8Array): DataFormat {
     const text = `${disk.root} has format ${version}; this version of Millrace reads ${FORMAT_VERSION}.`;
     throw new CodedError(ErrorCode.FormatTooNew, text, { details: { version, versionMax: FORMAT_VERSION } });
   }
-  return { version, nodeId };
+  return { version, nodeId, keyCheck: keyCheckOf(disk, encryption) };
+}
+
+function keyCheckOf(disk: Disk, encryption: unknown): Uint8Array | undefined {
+  if (encryption === undefined) return undefined;
+  const { cipher, keyCheck } = Object(encryption) as { cipher?: unknown; keyCheck?: unknown };
+  if (cipher === CIPHER && typeof keyCheck === "string" && HEX.test(keyCheck)) return fromHex(keyCheck);
+  throw foreign(disk, `its ${FORMAT_FILE} does not tell how it is encrypted`);
+}
+
+function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function fromHex(hex: string): Uint8Array {
+  return Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 }
 
 function parseObject(disk: Disk, bytes: Uint8Array): Readonly<Record<string, unknown>> {

@@ -1,5 +1,11 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
 import { ByteReader, ByteWriter, type ChecksumKernel, isWireError } from "@millrace/framing";
+import {
+  type ClientsRequest,
+  REQUEST_ROW_LENGTH,
+  readRequest,
+  writeRequest,
+} from "../requests/remembered-request.ts";
 import type { OpHeader } from "./op-header.ts";
 import {
   NO_OP_HEADER,
@@ -15,6 +21,8 @@ import { viewOver } from "./u64-field.ts";
 
 /** Flag of a checkpoint that ends its file: the partition was closed and nothing followed. */
 export const CLOSING_FLAG = 1;
+/** Flag of an op whose request number is its client's own: a repetition of it is known by that. */
+export const NUMBERED_FLAG = 2;
 /**
  * "MREN": the last eight bytes of a checkpoint are this and the record's length, so it is found from the end.
  */
@@ -63,6 +71,8 @@ export interface Checkpoint {
     readonly id: number;
     readonly offset: number;
   }[];
+  /** Remembered requests in the order in which they are to be noted. */
+  readonly requests: readonly ClientsRequest[];
 }
 
 /** The whole record of a checkpoint, sealed. */
@@ -92,15 +102,17 @@ export function encodeCheckpoint(kernel: ChecksumKernel, checkpoint: Checkpoint)
 }
 
 function encodeBody(checkpoint: Checkpoint): Uint8Array {
-  const { identity, sealed, offsets } = checkpoint;
-  const writer = new ByteWriter(RECORD_HEADER_LENGTH + 40 * (sealed.length + 1) + 16 * offsets.length);
-  writer.u32(identity.streamId).u32(identity.topicId).u32(identity.partitionId).u32(0);
+  const { identity, sealed, offsets, requests } = checkpoint;
+  const rowsLength = 40 * (sealed.length + 1) + 16 * offsets.length + REQUEST_ROW_LENGTH * requests.length;
+  const writer = new ByteWriter(RECORD_HEADER_LENGTH + rowsLength);
+  writer.u32(identity.streamId).u32(identity.topicId).u32(identity.partitionId).u32(requests.length);
   writer.u64(identity.revision).u64(checkpoint.generation);
   writer.u64(checkpoint.nextOffset).u64(checkpoint.committedNextOffset);
   writer.u32(sealed.length).u32(offsets.length);
   writeRow(writer, checkpoint.active);
   for (const row of sealed) writeRow(writer, row);
   for (const { consumerKind, id, offset } of offsets) writer.u32(consumerKind).u32(id).u64(offset);
+  for (const request of requests) writeRequest(writer, request);
   return writer.finish();
 }
 
@@ -128,7 +140,7 @@ export function decodeCheckpoint(record: OpRecord): Checkpoint | undefined {
 function readBody(record: OpRecord): Checkpoint {
   const reader = new ByteReader(record.body);
   const [streamId, topicId, partitionId] = [reader.u32(), reader.u32(), reader.u32()];
-  reader.skip(4);
+  const requestCount = reader.u32();
   const identity = { streamId, topicId, partitionId, revision: reader.u64Number() };
   const [generation, nextOffset, committedNextOffset] = [
     reader.u64Number(),
@@ -139,6 +151,7 @@ function readBody(record: OpRecord): Checkpoint {
   const active = readRow(reader);
   const sealed = readMany(reader, sealedCount, readRow);
   const offsets = readMany(reader, offsetCount, readOffset);
+  const requests = readMany(reader, requestCount, readRequest);
   return {
     op: record.header.op,
     opChecksum: record.header.checksum,
@@ -153,6 +166,7 @@ function readBody(record: OpRecord): Checkpoint {
     sealed,
     active,
     offsets,
+    requests,
   };
 }
 

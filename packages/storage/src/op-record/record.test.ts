@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import { ErrorCode, isCodedError } from "@millrace/errors";
 import { createChecksumKernel } from "@millrace/framing";
 import fc from "fast-check";
+import type { RememberedRequest } from "../requests/remembered-request.ts";
 import { decodeCheckpoint, encodeCheckpoint, lengthFromTrailer, TRAILER_LENGTH } from "./checkpoint.ts";
 import {
   claimedRecordLength,
@@ -130,6 +131,13 @@ describe("an op record", () => {
 });
 
 describe("a checkpoint", () => {
+  const requestRow = (
+    facts: Pick<RememberedRequest, "number" | "checksum" | "baseOffset" | "count" | "length">,
+  ) => ({
+    client: 2n ** 128n - 1n,
+    user: 7,
+    request: { operation: 160, op: 76, timestamp: 1_700_000_000_000_000, ...facts },
+  });
   const row = (firstOffset: number) => ({
     firstOffset,
     endOffset: firstOffset + 10,
@@ -153,6 +161,16 @@ describe("a checkpoint", () => {
     offsets: [
       { consumerKind: 1 as const, id: 4_294_967_295, offset: 9 },
       { consumerKind: 2 as const, id: 0, offset: 0 },
+    ],
+    requests: [
+      requestRow({
+        number: 2n ** 64n - 1n,
+        checksum: 2n ** 64n - 1n,
+        baseOffset: 30,
+        count: 8,
+        length: 4096,
+      }),
+      requestRow({ number: 1n, checksum: undefined, baseOffset: 0, count: 0, length: 0 }),
     ],
   };
 

@@ -87,7 +87,9 @@ export class Commits {
   #apply(entry: OpEntry): void {
     const state = this.#state;
     const operation = entry.small?.operation;
-    state.committedOp = entry.header.op;
+    const { header, request } = entry;
+    state.committedOp = header.op;
+    if (request !== undefined) state.requests.note({ client: header.client, user: header.user, request });
     if (operation?.kind === "purge") {
       this.#purge(operation.generation);
       return;

@@ -1,4 +1,5 @@
 import type { ChecksumKernel } from "@millrace/framing";
+import { NUMBERED_FLAG } from "../op-record/checkpoint.ts";
 import {
   RECORD_HEADER_LENGTH,
   RecordKind,
@@ -83,6 +84,7 @@ export class Group {
     const kind = entry.batch === undefined ? RecordKind.operation : RecordKind.batch;
     writeRecordHeader(this.#recordView, at, entry.header, {
       kind,
+      flags: entry.request === undefined ? 0 : NUMBERED_FLAG,
       bodyLength,
       commit,
       groupPlace: this.entries.length,

@@ -2,6 +2,7 @@ import type { CodedError } from "@millrace/errors";
 import type { Lease } from "@millrace/framing";
 import type { OpHeader } from "../op-record/op-header.ts";
 import type { SmallOperation } from "../op-record/small-operation.ts";
+import type { RememberedRequest } from "../requests/remembered-request.ts";
 
 /**
  * One op on its way through the partition: queued, written, journaled, committed. The one object per request.
@@ -16,6 +17,8 @@ export interface OpEntry {
   batch: BatchBytes | undefined;
   /** Body and meaning of an op without a batch. */
   readonly small: { readonly body: Uint8Array; readonly operation: SmallOperation } | undefined;
+  /** What is remembered of the op's request once it is committed; nothing when its number means nothing. */
+  readonly request: RememberedRequest | undefined;
   readonly done: (error?: CodedError) => void;
 }
 

@@ -51,7 +51,7 @@ class Opening {
 
   constructor(options: PartitionOptions) {
     this.#options = options;
-    this.#state = new PartitionState(options.path, options.identity, options.log);
+    this.#state = new PartitionState(options);
     this.#handles = new ReadHandles(options.disk);
     this.#opened = new Promise((resolve) => {
       this.#markOpened = resolve;

@@ -8,8 +8,9 @@ import {
   type OutgoingMessage,
   writeBatch,
 } from "@millrace/framing";
-import { type Log, silentLog } from "@millrace/platform";
+import { type Cipher, type Log, silentLog } from "@millrace/platform";
 import { SimDisk } from "@millrace/platform/sim";
+import { BatchCipher } from "../encryption/batch-cipher.ts";
 import type { OpHeader } from "../op-record/op-header.ts";
 import { StorageOperation } from "../op-record/op-header.ts";
 import { TailCache } from "../tail-cache/tail-cache.ts";
@@ -82,6 +83,13 @@ function verifyOutside(bytes: Uint8Array, position: number, length: number): voi
   assert.equal(checkKernel.verifyBatch(at, length), undefined, "what is served verifies");
 }
 
+/** What a test may choose; `cipher` makes the partition an encrypted one. */
+export type BenchOptions = Partial<PartitionOptions> & {
+  disk?: SimDisk;
+  tailLengthMax?: number;
+  cipher?: Cipher;
+};
+
 /** A partition on a simulated disk with helpers that speak in texts. */
 export class Bench {
   disk: SimDisk;
@@ -89,16 +97,21 @@ export class Bench {
   readonly lines: Line[] = [];
   readonly options: Partial<PartitionOptions>;
   readonly tailLengthMax: number;
+  readonly batchCipher: BatchCipher | undefined;
+  /** Whether the requests of what is appended are remembered. */
+  isNumbered = false;
   partition!: Partition;
   timestamp = 1000;
 
-  constructor(options: Partial<PartitionOptions> & { disk?: SimDisk; tailLengthMax?: number } = {}) {
+  constructor(options: BenchOptions = {}) {
+    const { pool } = this;
+    this.batchCipher = options.cipher && new BatchCipher({ cipher: options.cipher, kernel, pool });
     this.disk = options.disk ?? new SimDisk({ seed: 3 });
     this.tailLengthMax = options.tailLengthMax ?? 1_048_576;
     this.options = options;
   }
 
-  static async open(options: ConstructorParameters<typeof Bench>[0] = {}): Promise<Bench> {
+  static async open(options: BenchOptions = {}): Promise<Bench> {
     const bench = new Bench(options);
     await bench.open();
     return bench;
@@ -119,6 +132,7 @@ export class Bench {
       offsetDurability: "replicated",
       validateChecksums: true,
       consumerOffsetsMax: 100,
+      batchCipher: this.batchCipher,
       ...this.options,
       disk: this.disk,
       ...overrides,
@@ -128,8 +142,7 @@ export class Bench {
   }
 
   async reopen(overrides: Partial<PartitionOptions> = {}): Promise<Partition> {
-    await this.partition.close();
-    assert.equal(this.pool.leasesOut, 0, "closing lets all memory go");
+    await this.close();
     return this.open(overrides);
   }
 
@@ -143,11 +156,13 @@ export class Bench {
   /** Lets the memory of a partition whose disk is gone go. */
   async abandon(): Promise<void> {
     await this.partition.close().catch(() => undefined);
+    this.batchCipher?.close();
     assert.equal(this.pool.leasesOut, 0, "even a dead partition lets its memory go");
   }
 
   async close(): Promise<void> {
     await this.partition.close();
+    this.batchCipher?.close();
     assert.equal(this.pool.leasesOut, 0, "every test ends with zero leases");
   }
 
@@ -181,13 +196,18 @@ export class Bench {
     kernel.stampBatch(block.position, IDENTITY.partitionId, baseOffset, header.timestamp);
     const lease = block.part(0, length);
     block.release();
+    const storedLease = this.batchCipher?.seal(IDENTITY, lease);
     const appended = new Promise<number>((resolve, reject) => {
-      partition.appendBatch(header, lease, (error) => {
+      const done = (error?: CodedError) => {
         if (error !== undefined) return reject(error);
         partition.commit(header.op);
         resolve(baseOffset);
-      });
+      };
+      const { isNumbered } = this;
+      const clearLease = storedLease && lease;
+      partition.appendBatch(header, storedLease ?? lease, done, { clearLease, isNumbered });
     });
+    storedLease?.release();
     lease.release();
     return appended;
   }
@@ -196,11 +216,17 @@ export class Bench {
     const { partition } = this;
     const header = this.header(operation);
     return new Promise((resolve, reject) => {
-      partition.appendOperation(header, Uint8Array.from(body), (error) => {
+      const done = (error?: CodedError) => {
         if (error !== undefined) return reject(error);
         partition.commit(header.op);
         resolve();
-      });
+      };
+      partition.appendOperation(
+        header,
+        Uint8Array.from(body),
+        done,
+        this.isNumbered && operation !== StorageOperation.purge,
+      );
     });
   }
 

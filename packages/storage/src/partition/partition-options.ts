@@ -1,5 +1,6 @@
 import type { BlockPool, ChecksumKernel } from "@millrace/framing";
 import type { Disk, Log } from "@millrace/platform";
+import type { BatchCipher } from "../encryption/batch-cipher.ts";
 import type { PartitionIdentity } from "../op-record/checkpoint.ts";
 import type { RepairedOffsets } from "../recovery/repair-damage.ts";
 import type { TailCache } from "../tail-cache/tail-cache.ts";
@@ -39,4 +40,8 @@ export interface PartitionOptions {
   readonly consumerOffsetsMax: number;
   /** Given: damage that keeps an `exclusive` partition from taking writes is left behind, see `repairDamage`. */
   readonly repair?: RepairedOffsets;
+  /** Clients whose latest requests are remembered, so that a repetition is known; default 4096. */
+  readonly requestClientsMax?: number;
+  /** Opens the batches of an encrypted data directory when they are read; absent when it is not encrypted. */
+  readonly batchCipher?: BatchCipher | undefined;
 }

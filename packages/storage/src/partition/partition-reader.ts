@@ -1,5 +1,6 @@
 import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import type { BlockPool, ChecksumKernel } from "@millrace/framing";
+import type { BatchCipher } from "../encryption/batch-cipher.ts";
 import type { SegmentIndexes } from "../index-file/segment-indexes.ts";
 import { damaged } from "../recovery/damage.ts";
 import type { ReadHandles } from "../segment/read-handles.ts";
@@ -33,6 +34,7 @@ export interface ReaderOptions {
   readonly kernel: ChecksumKernel;
   readonly pool: BlockPool;
   readonly validateChecksums: boolean;
+  readonly batchCipher: BatchCipher | undefined;
   readonly indexes: SegmentIndexes;
   readonly handles: ReadHandles;
   /** The tail of the visible generation. */
@@ -187,11 +189,11 @@ export class PartitionReader {
   }
 
   async #withFile<Result>(segment: Segment, use: (source: WalkSource) => Promise<Result>): Promise<Result> {
-    const { kernel, pool, validateChecksums, handles } = this.#options;
-    const { partitionId } = this.#state.identity;
+    const { kernel, pool, validateChecksums, batchCipher, handles } = this.#options;
+    const { identity } = this.#state;
     const { file, done } = await handles.use(this.#state.filePath(segment, "log"));
     try {
-      return await use({ kernel, pool, partitionId, validateChecksums, segment, file });
+      return await use({ kernel, pool, identity, validateChecksums, batchCipher, segment, file });
     } finally {
       done();
     }

@@ -2,10 +2,19 @@ import type { CodedError } from "@millrace/errors";
 import type { Log } from "@millrace/platform";
 import { lastWhere } from "../index-file/sparse-index.ts";
 import type { Checkpoint, PartitionIdentity } from "../op-record/checkpoint.ts";
+import type { ClientsRequest } from "../requests/remembered-request.ts";
+import { RequestMemory } from "../requests/request-memory.ts";
 import type { Segment } from "../segment/segment.ts";
 import { type SegmentFileKind, type SegmentName, segmentFileName } from "../segment/segment-name.ts";
 import { ConsumerOffsets } from "./consumer-offsets.ts";
 import type { OpEntry } from "./op-entry.ts";
+import type { PartitionOptions } from "./partition-options.ts";
+
+/** What a state is made from, see `PartitionOptions`. */
+export type StateOptions = Pick<
+  PartitionOptions,
+  "path" | "identity" | "log" | "requestClientsMax" | "batchCipher"
+>;
 
 /** The last op of some stage and what follows from it. */
 export interface Position {
@@ -35,16 +44,22 @@ export class PartitionState {
   /** Generation readers see; the accepted one is ahead of it between a purge and its commit. */
   visibleGeneration = 0;
   readonly offsets = new ConsumerOffsets();
+  /** Requests of committed ops, by which a repetition is known. */
+  readonly requests: RequestMemory;
+  /** Batches are stored encrypted. */
+  readonly isEncrypted: boolean;
   /** Accepted ops that are not committed yet, oldest first. */
   uncommitted: OpEntry[] = [];
   fault: CodedError | undefined;
   /** Why nobody can tell what offsets are stored; only with a `fault`. */
   offsetsFault: CodedError | undefined;
 
-  constructor(path: string, identity: PartitionIdentity, log: Log) {
+  constructor({ path, identity, log, requestClientsMax, batchCipher }: StateOptions) {
     this.path = path;
     this.identity = identity;
     this.log = log;
+    this.requests = new RequestMemory(requestClientsMax);
+    this.isEncrypted = batchCipher !== undefined;
   }
 
   get active(): Segment | undefined {
@@ -95,6 +110,7 @@ export class PartitionState {
         .map((segment) => segment.row()),
       active: active.row(),
       offsets: [...this.offsetsAfter(journaled.op).all()],
+      requests: this.#journaledRequests(),
     };
   }
 
@@ -128,6 +144,15 @@ export class PartitionState {
       if (small?.operation.kind === "truncate") mark = Math.max(mark, small.operation.upToOffset);
     }
     return mark;
+  }
+
+  #journaledRequests(): ClientsRequest[] {
+    const requests = [...this.requests.all()];
+    for (const { header, request } of this.uncommitted) {
+      if (header.op > this.journaled.op) break;
+      if (request !== undefined) requests.push({ client: header.client, user: header.user, request });
+    }
+    return requests;
   }
 }
 

@@ -11,14 +11,20 @@ import type { PartitionIdentity } from "../op-record/checkpoint.ts";
 import type { OpHeader } from "../op-record/op-header.ts";
 import { decodeSmallOperation } from "../op-record/small-operation.ts";
 import type { RepairReport } from "../recovery/repair-damage.ts";
+import {
+  type RememberedRequest,
+  rememberedOperation,
+  rememberedRequest,
+} from "../requests/remembered-request.ts";
 import type { ReadHandles } from "../segment/read-handles.ts";
 import { Tail } from "../tail-cache/tail.ts";
+import type { KeptBatch } from "../tail-cache/tail-cache.ts";
 import type { VerifyStep } from "../verification/tally.ts";
 import { type VerifyRequest, verifyStep } from "../verification/verify-step.ts";
 import type { Commits } from "./commits.ts";
 import type { ConsumerOffsets, StoredOffset } from "./consumer-offsets.ts";
 import type { GroupWriter } from "./group-writer.ts";
-import type { OpEntry } from "./op-entry.ts";
+import type { BatchBytes, OpEntry } from "./op-entry.ts";
 import type { PartitionOptions } from "./partition-options.ts";
 import { PartitionReader, type ReadDone, type ReadRequest } from "./partition-reader.ts";
 import type { PartitionState } from "./partition-state.ts";
@@ -46,6 +52,19 @@ export interface PartitionParts {
 
 /** Called once per op, in op order: without an error once the op is as safe as the topic asks for. */
 export type AppendDone = (error?: CodedError) => void;
+
+/** What an append may say about its batch besides its header. */
+export interface BatchFacts {
+  /**
+   * The batch as it was sent and stamped, when the one to be stored is encrypted: what is cached and served
+   * from memory.
+   */
+  readonly clearLease?: Lease | undefined;
+  /** The client's number stands for this request alone, so it is remembered and a repetition is known. */
+  readonly isNumbered?: boolean;
+}
+
+const NO_FACTS: BatchFacts = {};
 
 /**
  * One partition: a journal of ops, the messages in it, the offsets stored in it.
@@ -81,6 +100,7 @@ export class Partition {
       kernel: options.kernel,
       pool: options.pool,
       validateChecksums: options.validateChecksums,
+      batchCipher: options.batchCipher,
       indexes: new SegmentIndexes(options.disk, options.kernel, state),
       handles: parts.handles,
       tail: () => this.#tail(state.visibleGeneration),
@@ -163,11 +183,13 @@ export class Partition {
    * hole), its base timestamp the header's. Retains the lease until the batch is written and while it is
    * cached.
    */
-  appendBatch(header: OpHeader, batchLease: Lease, done: AppendDone): void {
+  appendBatch(header: OpHeader, batchLease: Lease, done: AppendDone, facts: BatchFacts = NO_FACTS): void {
+    const { clearLease, isNumbered } = facts;
     const { accepted } = this.#state;
     const { position } = batchLease;
     assert(position >= 0, "a batch lies in the kernel's memory");
-    const { kernel, pool, tailCache } = this.#options;
+    const { kernel, pool, tailCache, batchCipher } = this.#options;
+    assert((clearLease === undefined) === (batchCipher === undefined), "what is cached is never encrypted");
     const { view } = kernel.memory;
     const baseOffset = baseOffsetAt(view, position);
     const count = messageCountAt(view, position);
@@ -177,30 +199,24 @@ export class Partition {
     const endOffset = baseOffset + count;
     const { timestamp } = header;
     const tail = this.#tail(accepted.generation);
-    const kept = tailCache.keep(pool, kernel.memory, {
-      tail,
-      lease: batchLease,
-      baseOffset,
-      endOffset,
-      timestamp,
-    });
-    const batch = {
-      lease: kept.lease,
-      position: kept.position,
-      length: batchLease.length,
-      baseOffset,
-      count,
-      timestamp,
-      checksum: batchChecksumAt(view, position),
-    };
-    this.#accept({ header, generation: accepted.generation, endOffset, batch, small: undefined, done });
+    const lease = clearLease ?? batchLease;
+    const kept = tailCache.keep(pool, kernel.memory, { tail, lease, baseOffset, endOffset, timestamp });
+    const { length } = batchLease;
+    const checksum = batchChecksumAt(view, position);
+    const place = clearLease === undefined ? kept : storedInstead(kept, batchLease);
+    const { lease: heldLease, position: at } = place;
+    const batch = { lease: heldLease, position: at, length, baseOffset, count, timestamp, checksum };
+    const request = isNumbered === true ? rememberedSend(header, batch, clearLease) : undefined;
+    const { generation } = accepted;
+    this.#accept({ header, generation, endOffset, batch, small: undefined, request, done });
   }
 
   /**
    * Journals a small op: store or delete an offset, truncate, purge. The body is copied.
+   * @param isNumbered  as in `BatchFacts`
    * @throws CodedError `InvalidCommand` when the body does not decode; nothing was accepted then
    */
-  appendOperation(header: OpHeader, body: Uint8Array, done: AppendDone): void {
+  appendOperation(header: OpHeader, body: Uint8Array, done: AppendDone, isNumbered = false): void {
     const operation = decodeSmallOperation(header.operation, body);
     const { accepted } = this.#state;
     const isPurge = operation.kind === "purge";
@@ -212,6 +228,7 @@ export class Partition {
       endOffset: isPurge ? 0 : accepted.nextOffset,
       batch: undefined,
       small: { body: body.slice(), operation },
+      request: isNumbered ? rememberedOperation(header, body) : undefined,
       done,
     });
   }
@@ -290,6 +307,11 @@ export class Partition {
   acceptedConsumerOffsets(): readonly StoredOffset[] {
     this.#offsets();
     return [...this.#state.offsetsAfter(this.#state.accepted.op).all()];
+  }
+
+  /** A committed request whose number was its client's own, while it is remembered. */
+  rememberedRequest(client: bigint, user: number, number: bigint): RememberedRequest | undefined {
+    return this.#state.requests.find(client, user, number);
   }
 
   /** Sealed segments, oldest first. */
@@ -395,6 +417,25 @@ export class Partition {
     uncommitted.push(entry);
     this.#writer?.submit(entry);
   }
+}
+
+/** In an encrypted directory the checksum of what was sent is kept nowhere. */
+function rememberedSend(
+  header: OpHeader,
+  batch: BatchBytes,
+  clearLease: Lease | undefined,
+): RememberedRequest {
+  const { baseOffset, count, length, checksum } = batch;
+  return clearLease === undefined
+    ? rememberedRequest(header, { baseOffset, count, length, checksum })
+    : rememberedRequest(header, { baseOffset, count, length: clearLease.length, checksum: undefined });
+}
+
+/** What is cached is not what is written: the hold goes over to the stored form. */
+function storedInstead(kept: KeptBatch, storedLease: Lease): KeptBatch {
+  storedLease.retain();
+  kept.lease.release();
+  return { lease: storedLease, position: storedLease.position };
 }
 
 function readOnly(): CodedError {

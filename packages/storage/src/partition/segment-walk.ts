@@ -10,7 +10,9 @@ import {
   partitionIdAt,
 } from "@millrace/framing";
 import type { DiskFile } from "@millrace/platform";
+import type { BatchCipher } from "../encryption/batch-cipher.ts";
 import { INDEX_SPACING, type IndexEntry, type SparseIndex } from "../index-file/sparse-index.ts";
+import type { PartitionIdentity } from "../op-record/checkpoint.ts";
 import { damaged } from "../recovery/damage.ts";
 import { allocateWaiting } from "../recovery/pool-wait.ts";
 import { readAt } from "../segment/file-calls.ts";
@@ -27,8 +29,9 @@ const RUN_LENGTH_MAX = 4_194_304;
 export interface WalkSource {
   readonly kernel: ChecksumKernel;
   readonly pool: BlockPool;
-  readonly partitionId: number;
+  readonly identity: PartitionIdentity;
   readonly validateChecksums: boolean;
+  readonly batchCipher: BatchCipher | undefined;
   readonly segment: Segment;
   readonly file: DiskFile;
 }
@@ -65,7 +68,13 @@ export async function walkSegment(
     try {
       const read = Math.min(length, segment.logLength - from.position);
       const available = await readAt(source.file, lease.bytes.subarray(0, read), from.position);
-      const walked = walkRun(source, job, { lease, available, position: from.position, offset: from.offset });
+      const walked = walkRun(source, job, {
+        lease,
+        available,
+        position: from.position,
+        offset: from.offset,
+        openedEnd: 0,
+      });
       if (walked.kind === "done") return "served";
       lostAt.position = walked.position;
       if (walked.kind === "lost" || available < read) return "lost";
@@ -100,6 +109,8 @@ interface Run {
   /** Place of the run in the file and the offset that must begin there. */
   readonly position: number;
   readonly offset: number;
+  /** Where the next opened batch goes in memory: behind the last, so that neighbours stay neighbours. */
+  openedEnd: number;
 }
 
 type Walked =
@@ -126,7 +137,7 @@ function walkRun(source: WalkSource, job: ReadJob, run: Run): Walked {
       if (at + batch.length > run.available) {
         return served ? { kind: "done" } : { kind: "further", position, offset, needed: batch.length };
       }
-      const outcome = serve(source, job, run.lease, { ...batch, position: run.lease.position + at });
+      const outcome = serve(source, job, run, { ...batch, position: run.lease.position + at });
       if (outcome === "bad") return served ? { kind: "done" } : { kind: "lost", position };
       if (outcome === "no-block") return served ? { kind: "done" } : { kind: "no-block", position };
       served = true;
@@ -155,24 +166,43 @@ function plausibleBatch(
   const length = batchLengthAt(view, at);
   const count = messageCountAt(view, at);
   const fits = length > BATCH_HEADER_LENGTH && place.position + length <= source.segment.logLength;
-  const isIt = partitionIdAt(view, at) === source.partitionId && baseOffsetAt(view, at) === place.offset;
+  const isIt =
+    partitionIdAt(view, at) === source.identity.partitionId && baseOffsetAt(view, at) === place.offset;
   const isInside = count > 0 && place.offset + count <= source.segment.endOffset;
   return fits && isIt && isInside ? { length, baseOffset: place.offset, count } : undefined;
 }
 
 /**
- * Checks a batch and adds it. A batch that is to be cut is checked whatever the settings: the cut walks it.
+ * Checks a batch, opens it when it is encrypted, and adds it. A batch that is to be cut or opened is checked
+ * whatever the settings: both walk it.
  */
 function serve(
   source: WalkSource,
   job: ReadJob,
-  lease: Lease,
-  batch: Seen & { readonly position: number },
+  run: Run,
+  stored: Seen & { readonly position: number },
 ): "taken" | "bad" | "no-block" {
-  const mustCheck = source.validateChecksums || !job.fitsWhole(batch);
-  if (mustCheck && source.kernel.verifyBatch(batch.position, batch.length) !== undefined) return "bad";
-  const outcome = job.take({ ...batch, lease });
+  const { kernel, batchCipher } = source;
+  const mustCheck = source.validateChecksums || batchCipher !== undefined || !job.fitsWhole(stored);
+  if (mustCheck && kernel.verifyBatch(stored.position, stored.length) !== undefined) return "bad";
+  const batch = batchCipher === undefined ? stored : opened(source, batchCipher, run, stored);
+  if (batch === undefined) return "bad";
+  const outcome = job.take({ ...batch, lease: run.lease });
   return outcome === "no-block" ? "no-block" : "taken";
+}
+
+/** The batch as it was sent, in the place of the stored one; nothing when it does not open. */
+function opened<Batch extends { readonly position: number; readonly length: number }>(
+  { identity }: WalkSource,
+  batchCipher: BatchCipher,
+  run: Run,
+  stored: Batch,
+): Batch | undefined {
+  const position = run.openedEnd === 0 ? stored.position : run.openedEnd;
+  const length = batchCipher.open(identity, stored, position);
+  if (length === undefined) return undefined;
+  run.openedEnd = position + length;
+  return { ...stored, position, length };
 }
 
 /**

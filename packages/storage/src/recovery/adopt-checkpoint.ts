@@ -20,6 +20,8 @@ export function adoptCheckpoint(state: PartitionState, checkpoint: Checkpoint): 
   state.committedNextOffset = checkpoint.committedNextOffset;
   state.offsets.clear();
   for (const { consumerKind, id, offset } of checkpoint.offsets) state.offsets.set(consumerKind, id, offset);
+  state.requests.clear();
+  for (const request of checkpoint.requests) state.requests.note(request);
   if (checkpoint.commit < checkpoint.op) noteJournaledEnd(state, messagesEnd(state, checkpoint));
 }
 
@@ -41,6 +43,7 @@ export function noteJournaledEnd(state: PartitionState, endOffset: number): void
     endOffset,
     batch: undefined,
     small: undefined,
+    request: undefined,
     done() {},
   });
 }

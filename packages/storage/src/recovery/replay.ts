@@ -1,8 +1,15 @@
+import { SEAL_LENGTH } from "@millrace/platform";
+import { NUMBERED_FLAG } from "../op-record/checkpoint.ts";
 import { type OpRecord, RecordKind } from "../op-record/record.ts";
 import { decodeSmallOperation } from "../op-record/small-operation.ts";
 import type { Commits } from "../partition/commits.ts";
 import type { OpEntry } from "../partition/op-entry.ts";
 import type { PartitionState } from "../partition/partition-state.ts";
+import {
+  type RememberedRequest,
+  rememberedOperation,
+  rememberedRequest,
+} from "../requests/remembered-request.ts";
 import type { Segment } from "../segment/segment.ts";
 
 function nothing(): void {}
@@ -52,6 +59,23 @@ export function replayRecord(
   commits.commit(record.commit);
 }
 
+function isNumbered({ flags }: OpRecord): boolean {
+  return (flags & NUMBERED_FLAG) !== 0;
+}
+
+function rememberedBatch({ isEncrypted }: PartitionState, record: OpRecord): RememberedRequest | undefined {
+  if (!isNumbered(record)) return undefined;
+  const { baseOffset, count, length, checksum } = record.place;
+  return isEncrypted
+    ? rememberedRequest(record.header, {
+        baseOffset,
+        count,
+        length: length - SEAL_LENGTH,
+        checksum: undefined,
+      })
+    : rememberedRequest(record.header, { baseOffset, count, length, checksum });
+}
+
 function growSegment(segment: Segment, { header, place }: OpRecord): void {
   segment.index?.note(place.baseOffset, header.timestamp, place.position);
   segment.logLength = place.position + place.length;
@@ -64,7 +88,8 @@ function entryOf(state: PartitionState, record: OpRecord): OpEntry {
   const { nextOffset, generation } = state.journaled;
   if (record.kind === RecordKind.batch) {
     const endOffset = place.baseOffset + place.count;
-    return { header, generation, endOffset, batch: undefined, small: undefined, done: nothing };
+    const request = rememberedBatch(state, record);
+    return { header, generation, endOffset, batch: undefined, small: undefined, request, done: nothing };
   }
   const body = record.body.slice();
   const operation = decodeSmallOperation(header.operation, body);
@@ -75,6 +100,7 @@ function entryOf(state: PartitionState, record: OpRecord): OpEntry {
     endOffset: purged ? 0 : nextOffset,
     batch: undefined,
     small: { body, operation },
+    request: isNumbered(record) ? rememberedOperation(header, body) : undefined,
     done: nothing,
   };
 }

@@ -1,13 +1,14 @@
 import { Operation } from "@millrace/protocol";
 import { checkSend } from "../../admission/check-send.ts";
 import { directFields } from "../../replies/direct-fields.ts";
+import type { Shard } from "../../shard.ts";
 import type { Handler } from "../handler.ts";
 
 /**
  * Appends a batch to a partition and confirms where it begins.
  *
  * The reply leaves once the batch is written as durably as the topic asks. Requests of one connection overlap
- * here; their order is that of their partition's group.
+ * here; their order is that of their partition's group. A send that comes again is confirmed as before.
  * @see wire-protocol sections 7.5, 8.9, 9
  */
 export const sendMessages: Handler = (shard, request, session) => {
@@ -20,11 +21,11 @@ export const sendMessages: Handler = (shard, request, session) => {
     request: request.number,
     user: session.user,
     batchLease,
+    isNumbered: session.countsRequests,
     holder: request.connection,
-    committed({ op, baseOffset, timestamp }) {
-      shard.metrics.messagesReceived.add(messagesCount);
-      shard.metrics.bytesReceived.add(length);
-      shard.metrics.totals.writtenBytes += length;
+    committed({ op, baseOffset, timestamp, isRepeated }) {
+      if (isRepeated) shard.metrics.repetitions.add(1);
+      else countBatch(shard, { messagesCount, length });
       const fields = { bodyLength: 0, op, commit: op, view: group.view, timestamp };
       request.confirm({ streamId, topicId, partitionId, baseOffset }, fields);
     },
@@ -34,3 +35,12 @@ export const sendMessages: Handler = (shard, request, session) => {
     },
   });
 };
+
+function countBatch(
+  { metrics }: Shard,
+  batch: { readonly messagesCount: number; readonly length: number },
+): void {
+  metrics.messagesReceived.add(batch.messagesCount);
+  metrics.bytesReceived.add(batch.length);
+  metrics.totals.writtenBytes += batch.length;
+}

@@ -1,6 +1,7 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
 import { ByteWriter } from "@millrace/framing";
 import { decodeBody, decodeDeleteConsumerOffset, Operation, RESULT_SUCCESS } from "@millrace/protocol";
+import type { PartitionOp } from "../../partition-plane/partition-op.ts";
 import { directFields } from "../../replies/direct-fields.ts";
 import { type Handler, refusingErrors } from "../handler.ts";
 import { checkOwnerOrAbandoned, findWritableConsumer } from "./consumer-target.ts";
@@ -20,20 +21,23 @@ export const deleteConsumerOffset: Handler = (shard, request, session) => {
   const { kind, id } = found.consumer;
   group.afterOpen(() =>
     refusingErrors(shard, request, () => {
-      checkOwnerOrAbandoned(shard, session, found);
-      if (group.openPartition.consumerOffset(kind, id) === undefined) {
-        throw new CodedError(ErrorCode.ConsumerOffsetNotFound, "No offset is stored for the consumer.");
-      }
-      group.submit({
+      const deleting: PartitionOp = {
         operation: Operation.DeleteConsumerOffset,
         client: session.client,
         request: request.number,
         user: session.user,
+        isNumbered: session.countsRequests,
         body: new ByteWriter().u8(kind).u32(id).finish(),
         committed: ({ op, timestamp }) =>
           request.answer([RESULT_SUCCESS], { bodyLength: 0, op, commit: op, view: group.view, timestamp }),
         failed: (code) => request.refuse(code, directFields(shard, request.connection)),
-      });
+      };
+      checkOwnerOrAbandoned(shard, session, found);
+      const isStored = group.openPartition.consumerOffset(kind, id) !== undefined;
+      if (!isStored && !group.isRepetition(deleting)) {
+        throw new CodedError(ErrorCode.ConsumerOffsetNotFound, "No offset is stored for the consumer.");
+      }
+      group.submit(deleting);
     }),
   );
 };

@@ -2,8 +2,8 @@ import { CodedError, ErrorCode } from "@millrace/errors";
 import { decodeBody, decodeStoreConsumerOffset, RESULT_SUCCESS } from "@millrace/protocol";
 import { directFields } from "../../replies/direct-fields.ts";
 import { type Handler, refusingErrors } from "../handler.ts";
-import { checkOwner, findWritableConsumer } from "./consumer-target.ts";
-import { checkNoPurge, checkOffsetRoom, submitStoreOffset } from "./store-offset-op.ts";
+import { type ConsumerPlace, checkOwner, findWritableConsumer } from "./consumer-target.ts";
+import { checkNoPurge, checkOffsetRoom, type OffsetStore, storeOffsetOp } from "./store-offset-op.ts";
 
 /**
  * Stores the offset a consumer, or the member of a group that owns the partition, has finished with; it may
@@ -21,19 +21,26 @@ export const storeConsumerOffset: Handler = (shard, request, session) => {
   group.afterOpen(() =>
     refusingErrors(shard, request, () => {
       const partition = group.openPartition;
-      checkOwner(shard, session, found);
-      if (partition.offsetsFault !== undefined) throw partition.offsetsFault;
-      if (asked.offset >= BigInt(partition.committedNextOffset)) {
-        throw new CodedError(ErrorCode.InvalidOffset, "The offset lies beyond the last message.");
-      }
-      checkOffsetRoom(shard, partition, consumer);
-      checkNoPurge(group);
       const store = { shard, request, session, group, partition, consumer };
-      submitStoreOffset(store, Number(asked.offset), {
+      const storing = storeOffsetOp(store, asked.offset, {
+        isNumbered: session.countsRequests,
         committed: ({ op, timestamp }) =>
           request.answer([RESULT_SUCCESS], { bodyLength: 0, op, commit: op, view: group.view, timestamp }),
         failed: (code) => request.refuse(code, directFields(shard, request.connection)),
       });
+      // What was stored already may no longer be allowed; it is confirmed, not done again.
+      if (!group.isRepetition(storing)) checkStore(store, found, asked.offset);
+      group.submit(storing);
     }),
   );
 };
+
+function checkStore({ shard, session, partition }: OffsetStore, found: ConsumerPlace, offset: bigint): void {
+  checkOwner(shard, session, found);
+  if (partition.offsetsFault !== undefined) throw partition.offsetsFault;
+  if (offset >= BigInt(partition.committedNextOffset)) {
+    throw new CodedError(ErrorCode.InvalidOffset, "The offset lies beyond the last message.");
+  }
+  checkOffsetRoom(shard, partition, found.consumer);
+  checkNoPurge(found.group);
+}

@@ -10,7 +10,7 @@ import type { Shard } from "../../shard.ts";
 import type { ConsumerKey } from "./consumer-target.ts";
 
 /** What a store of a consumer's offset needs to know. */
-interface OffsetStore {
+export interface OffsetStore {
   readonly shard: Shard;
   readonly request: ClientRequest;
   readonly session: Session;
@@ -54,21 +54,31 @@ export function submitStoreOffset(
   offset: number,
   outcome: Pick<PartitionOp, "committed" | "failed">,
 ): void {
+  store.group.submit(storeOffsetOp(store, offset, outcome));
+}
+
+/** The operation that `submitStoreOffset` submits. */
+export function storeOffsetOp(
+  store: OffsetStore,
+  offset: number | bigint,
+  outcome: Pick<PartitionOp, "committed" | "failed" | "isNumbered">,
+): PartitionOp {
   const { kind, id, place } = store.consumer;
-  store.group.submit({
+  return {
     operation: Operation.StoreConsumerOffset,
     client: store.session.client,
     request: store.request.number,
     user: store.session.user,
+    isNumbered: outcome.isNumbered === true,
     body: new ByteWriter(STORE_LENGTH).u8(kind).u32(id).u64(offset).finish(),
     committed(result) {
-      const isStored = store.partition.consumerOffset(kind, id) !== undefined;
+      const isStored = result.isRepeated || store.partition.consumerOffset(kind, id) !== undefined;
       if (isStored) outcome.committed(result);
       else outcome.failed(ErrorCode.TooManyConsumerOffsets);
       if (place !== undefined) store.shard.groups.settled(place, store.group.identity.partitionId);
     },
     failed: (code) => outcome.failed(code),
-  });
+  };
 }
 
 /** Kind, id, offset: the body as storage keeps it. */

@@ -1,0 +1,97 @@
+import type { ClientsRequest, RememberedRequest } from "./remembered-request.ts";
+
+/** Clients whose requests a partition remembers unless it is told otherwise; the reference's number. */
+export const REQUEST_CLIENTS_DEFAULT = 4096;
+/** Requests remembered of one client: more than a client lets be unanswered at once. */
+export const REQUESTS_PER_CLIENT_MAX = 128;
+/**
+ * Requests remembered in all: 512 clients with all of theirs. In a checkpoint that is 4.5 MB, so it fits
+ * beside the offsets.
+ */
+const REQUESTS_MAX = 65_536;
+
+/** A client id is a u128, a user a u32. */
+const USER_BITS = 32n;
+
+interface ClientRequests {
+  readonly client: bigint;
+  readonly user: number;
+  /** In the order of their commits. */
+  readonly byNumber: Map<bigint, RememberedRequest>;
+}
+
+/**
+ * The last committed requests of a partition's clients, so that one that comes again is known.
+ *
+ * Of a client the latest 128 are kept. When there are too many clients, or requests in all, the client that
+ * was silent longest is forgotten first. The same requests noted in the same order give the same memory.
+ * @see docs/adr/0027
+ */
+export class RequestMemory {
+  readonly #clientsMax: number;
+  /** The client that was silent longest comes first. */
+  readonly #clients = new Map<bigint, ClientRequests>();
+  #count = 0;
+
+  /** @param clientsMax  0 remembers nothing */
+  constructor(clientsMax: number = REQUEST_CLIENTS_DEFAULT) {
+    this.#clientsMax = clientsMax;
+  }
+
+  /** Requests remembered now. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** The request a client sent under a number, while it is remembered. */
+  find(client: bigint, user: number, number: bigint): RememberedRequest | undefined {
+    return this.#clients.get(keyOf(client, user))?.byNumber.get(number);
+  }
+
+  /** Remembers a request that was committed. */
+  note({ client, user, request }: ClientsRequest): void {
+    const key = keyOf(client, user);
+    const requests = this.#clients.get(key) ?? { client, user, byNumber: new Map() };
+    this.#clients.delete(key);
+    this.#clients.set(key, requests);
+    const { byNumber } = requests;
+    const before = byNumber.size;
+    byNumber.delete(request.number);
+    byNumber.set(request.number, request);
+    if (byNumber.size > REQUESTS_PER_CLIENT_MAX) deleteFirst(byNumber);
+    this.#count += byNumber.size - before;
+    while (this.#clients.size > this.#clientsMax || this.#count > REQUESTS_MAX) this.#forgetOldest();
+  }
+
+  /** Everything, so that noting it in this order gives the same memory. */
+  *all(): Iterable<ClientsRequest> {
+    for (const { client, user, byNumber } of this.#clients.values()) {
+      for (const request of byNumber.values()) yield { client, user, request };
+    }
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    this.#clients.clear();
+    this.#count = 0;
+  }
+
+  #forgetOldest(): void {
+    for (const { byNumber } of this.#clients.values()) {
+      this.#count -= byNumber.size;
+      break;
+    }
+    deleteFirst(this.#clients);
+  }
+}
+
+function keyOf(client: bigint, user: number): bigint {
+  return (client << USER_BITS) | BigInt(user);
+}
+
+function deleteFirst<Key>(map: Map<Key, unknown>): void {
+  for (const key of map.keys()) {
+    map.delete(key);
+    return;
+  }
+}
