@@ -34,12 +34,23 @@ const line = (text: string) => `${JSON.stringify({ msg: text })}\n`;
 
 test("Lines are appended in order to a file for the server's own user only.", async () => {
   await inFolder({}, async (files, folder) => {
-    for (const text of ["one", "two"]) files.write(line(text));
-    files.flushNow();
-    files.write(line("three"));
+    for (const text of ["one", "two", "three"]) files.write(line(text));
     await files.close();
     assert.equal(await readFile(join(folder, LOG_FILE), "utf8"), line("one") + line("two") + line("three"));
     assert.equal((await stat(join(folder, LOG_FILE))).mode & 0o777, 0o600);
+  });
+});
+
+test("A process about to end writes what waits before it goes on; a line on its way may come behind it.", async () => {
+  await inFolder({}, async (files, folder) => {
+    files.write(line("on its way"));
+    files.write(line("waits"));
+    files.flushNow();
+    assert.ok((await readFile(join(folder, LOG_FILE), "utf8")).includes(line("waits")));
+    files.write(line("later"));
+    await files.close();
+    const written = (await readFile(join(folder, LOG_FILE), "utf8")).split("\n").toSorted();
+    assert.deepEqual(written, ["", ...["later", "on its way", "waits"].map((text) => line(text).trim())]);
   });
 });
 

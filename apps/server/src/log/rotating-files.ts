@@ -91,7 +91,10 @@ export class RotatingFiles implements LogSink {
     this.#enqueue(() => this.#putAside());
   }
 
-  /** Writes what waits, before this returns; for a process that is about to end. */
+  /**
+   * Writes what waits, before this returns; for a process that is about to end. A line that is on its way to the
+   * file already may come behind it.
+   */
   flushNow(): void {
     try {
       this.#file.flushSync();

@@ -297,7 +297,7 @@ test("credentials that are refused on a reconnect end the client", async () => {
 test("a server that stays silent is given up: reads time out, writes have an unknown outcome, the next call works", async () => {
   const server = new FakeServer();
   server.script = (request) => ["GetStreams", "DeleteStream"].includes(request.command);
-  const client = await server.connect({ requestTimeoutMs: 60 });
+  const client = await server.connect({ requestTimeoutMs: 400 });
   await assert.rejects(client.getStreams(), hasCode(ErrorCode.RequestTimeout));
   await assert.rejects(client.deleteStream(1), hasCode(ErrorCode.OutcomeUnknown));
   await client.ping();
@@ -307,7 +307,7 @@ test("a server that stays silent is given up: reads time out, writes have an unk
 
 test("a call that finds no connection waits for one, and not longer than its time", async () => {
   const server = new FakeServer();
-  const client = await server.connect({ requestTimeoutMs: 60 });
+  const client = await server.connect({ requestTimeoutMs: 400 });
   server.isListening = false;
   server.cut();
   await until(() => !client.isConnected);

@@ -127,9 +127,10 @@ export function snapshotRoute(wallMicros: () => number): Route {
     status: 200,
     body: schema.snapshot,
     answerType: ZIP,
-    async handle({ session, body, header }) {
-      const zip = await session.ask("GetSnapshot", encodeGetSnapshot(readSnapshot(Fields.ofBody(body))));
-      header("content-disposition", `attachment; filename="${snapshotName(wallMicros())}"`);
+    async handle(call) {
+      const asked = readSnapshot(Fields.ofBody(call.body));
+      const zip = await call.session.ask("GetSnapshot", encodeGetSnapshot(asked));
+      call.header("content-disposition", `attachment; filename="${snapshotName(wallMicros())}"`);
       return new RawAnswer(ZIP, zip);
     },
   };
