@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { CodedError, ErrorCode } from "@millrace/errors";
 import type { ServerTls } from "@millrace/transports/tls";
-import { generate } from "selfsigned";
 
 /** A `[….tls]` table of the configuration. */
 export interface TlsTable {
@@ -50,7 +49,11 @@ async function readPem(path: string, key: string): Promise<Uint8Array> {
   }
 }
 
+/**
+ * The library is loaded when it is needed: it takes a tenth of a second, and most servers have no use for it.
+ */
 async function selfSigned(): Promise<ServerTls> {
+  const { generate } = await import("selfsigned");
   const made = await generate([{ name: "commonName", value: "localhost" }], {
     keyType: "ec",
     algorithm: "sha256",
