@@ -257,7 +257,7 @@ test("A send without acknowledgement is answered 202 at once and arrives.", asyn
   const sent = await server.call("POST", `${MESSAGES}?ack=none`, { body: sendBody(["quiet"]) });
   assert.deepEqual([sent.status, sent.text, sent.headers.get("iggy-durability")], [202, "", "none"]);
   const acked = await server.call("POST", `${MESSAGES}?ack=replicated`, { body: sendBody(["loud"]) });
-  assert.deepEqual([acked.status, acked.headers.get("iggy-durability")], [201, "replicated-memory"]);
+  assert.deepEqual([acked.status, acked.headers.get("iggy-durability")], [201, "replicated"]);
   assert.deepEqual(textsOf((await server.call("GET", MESSAGES)).json), ["quiet", "loud"]);
   await server.stop();
 });

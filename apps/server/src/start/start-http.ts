@@ -107,5 +107,5 @@ function corsOptions(cors: Config["http"]["cors"]): CorsOptions | undefined {
 function durabilityOf({ shard }: Broker, { streamId, topicId }: SendConfirmation): string {
   const stream = shard.catalog.findStream(toIdentifier(streamId));
   const topic = stream && shard.catalog.findTopic(stream, toIdentifier(topicId));
-  return topic?.durability === "persisted" ? "persisted" : "replicated-memory";
+  return topic?.durability ?? "replicated";
 }

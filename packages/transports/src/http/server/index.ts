@@ -7,7 +7,7 @@
  * const http = await listenHttp({
  *   host: "127.0.0.1", port: 3000, onConnection: (connection) => broker.onConnection(connection),
  *   kernel, leases: pool, clock, random, log, metrics, jwt, socketsMax: 1024, sessionsMax: 4096,
- *   bodyLengthMax: 2_000_000, view: () => 0, durabilityOf: () => "replicated-memory", optionChecks,
+ *   bodyLengthMax: 2_000_000, view: () => 0, durabilityOf: () => "replicated", optionChecks,
  *   version: "0.1.0",
  * });
  * await http.close();
