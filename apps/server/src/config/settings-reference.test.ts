@@ -43,6 +43,15 @@ test("The README says of the same settings that they have no effect as the serve
   }
 });
 
+test("The README lists the settings that have no effect behind all others, in a table of their own.", () => {
+  const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+  const [honoured = "", idle = ""] = readme.split("These are read and checked and change nothing here");
+  assert.doesNotMatch(honoured, /\| no effect: /);
+  const rows = idle.split("\n").filter((line) => line.startsWith("| `"));
+  assert.ok(rows.length > 0);
+  for (const row of rows) assert.match(row, /\| no effect: /);
+});
+
 test("Every entry of the table of settings without effect names a setting.", () => {
   const keys = schemaDefaults(configSchema).map(([key]) => key);
   for (const [path] of WITHOUT_EFFECT) {
