@@ -17,9 +17,10 @@ import { answering } from "../handler.ts";
 export const getConsumerGroup = answering((shard, request, session) => {
   const asked = decodeBody(decodeGetConsumerGroup, request.body);
   const { stream, topic } = findTopic(shard, asked);
-  checkPermission(shard, session, "read-topic", { stream: stream.id, topic: topic.id });
   const group = findConsumerGroup(shard, topic, asked.group);
-  return encodeGetConsumerGroupReply(group && groupDetails(topic, group));
+  if (group === undefined) return encodeGetConsumerGroupReply(undefined);
+  checkPermission(shard, session, "read-topic", { stream: stream.id, topic: topic.id });
+  return encodeGetConsumerGroupReply(groupDetails(topic, group));
 });
 
 /** A group as lists show it. */

@@ -29,14 +29,15 @@ export interface ConsumerPlace {
 /**
  * Finds the partition (0 when none is named) and the consumer of an offset command.
  *
- * @throws CodedError StreamIdNotFound, TopicIdNotFound, PartitionNotFound, Unauthorized,
- *          ConsumerGroupIdNotFound
+ * @throws CodedError StreamIdNotFound, TopicIdNotFound, PartitionNotFound, ConsumerGroupIdNotFound,
+ *          Unauthorized
  */
 export function findConsumer(shard: Shard, session: Session, target: OffsetTarget): ConsumerPlace {
   const { stream, topic } = findTopic(shard, target);
   const group = findGroup(shard, topic, target.partitionId ?? 0);
+  const consumer = consumerKeyOf(shard, topic, target.consumer);
   checkPermission(shard, session, "poll", { stream: stream.id, topic: topic.id });
-  return { group, consumer: consumerKeyOf(shard, topic, target.consumer) };
+  return { group, consumer };
 }
 
 /** Where the offsets of a consumer are kept. @throws CodedError ConsumerGroupIdNotFound */
