@@ -16,12 +16,12 @@ export interface RouteCall {
   readonly query: Fields;
   /** The parsed JSON body; undefined when there is none. */
   readonly body: unknown;
-  /** Sets a header of the answer. */
-  header(name: string, value: string): void;
+  /** Sets a header of the answer. Like the two below, it is called on the call and cannot be taken out of it. */
+  header(this: RouteCall, name: string, value: string): void;
   /** Answers with another status than the route's own. */
-  status(status: number): void;
+  status(this: RouteCall, status: number): void;
   /** Calls back once, when the answer was sent or its client is gone. */
-  whenSent(callback: () => void): void;
+  whenSent(this: RouteCall, callback: () => void): void;
 }
 
 /** One route of the API, with the words that describe it. */
