@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // Runs the official clients of Apache Iggy, unmodified, against the built server, each against a fresh one:
-// `npm run interop -- [python] [python-tls] [cli] [go]`, by default all but go. A client that cannot be had fails.
+// `npm run interop -- [judge ...]`, by default those of a push. A client that cannot be had fails.
 import { once } from "node:events";
-import { prepareCommandLine } from "./cli/prepare.mjs";
+import { prepareCommandLine, prepareCommandLineWithHttps } from "./cli/prepare.mjs";
 import { prepareGo, prepareGoWithTls } from "./go/prepare.mjs";
 import { prepareJava, prepareJavaWithTls } from "./java/prepare.mjs";
 import { runJudge } from "./judge-process.mjs";
@@ -15,6 +15,7 @@ const judges = {
   python: preparePython,
   "python-tls": preparePythonWithTls,
   cli: prepareCommandLine,
+  "cli-https": prepareCommandLineWithHttps,
   go: prepareGo,
   "go-tls": prepareGoWithTls,
   node: prepareNode,
@@ -24,7 +25,7 @@ const judges = {
   rust: prepareRust,
   "rust-tls": prepareRustWithTls,
 };
-const judgesOfAPush = ["python", "python-tls", "cli"];
+const judgesOfAPush = ["python", "python-tls", "cli", "cli-https"];
 const totals = { passed: 0, failed: 0 };
 
 /** Prints the line of one case and counts it. `reason` says why it failed; without one it passed. */

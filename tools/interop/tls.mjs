@@ -3,12 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /**
- * The judge that `prepare` brings, against a server that encrypts TCP and WebSocket with a certificate of an
+ * The judge that `prepare` brings, against a server that encrypts its listeners with a certificate of an
  * authority made for this run.
  *
- * The judge is told the authority's file in JUDGE_CA_FILE.
+ * The judge is told the authority's file in JUDGE_CA_FILE, and in SSL_CERT_FILE, where clients look that trust
+ * what the system trusts. They do so over HTTP.
+ *
+ * @param listeners  those that encrypt; the others are served in clear
  */
-export async function withTls(prepare) {
+export async function withTls(prepare, listeners = ["TCP", "WEBSOCKET", "HTTP"]) {
   const program = await prepare();
   const { makeTestAuthority } = await import("../../packages/testkit/dist/index.js");
   const authority = await makeTestAuthority();
@@ -20,7 +23,7 @@ export async function withTls(prepare) {
   };
   const [certFile, keyFile] = [file("certificate.pem", certificate), file("key.pem", privateKey)];
   const serverEnvironment = {};
-  for (const listener of ["TCP", "WEBSOCKET"]) {
+  for (const listener of listeners) {
     serverEnvironment[`MILLRACE_${listener}_TLS_ENABLED`] = "true";
     serverEnvironment[`MILLRACE_${listener}_TLS_CERT_FILE`] = certFile;
     serverEnvironment[`MILLRACE_${listener}_TLS_KEY_FILE`] = keyFile;
@@ -28,7 +31,7 @@ export async function withTls(prepare) {
   const trusted = file("authority.pem", authority.certificate);
   return {
     ...program,
-    env: { ...program.env, JUDGE_CA_FILE: trusted },
+    env: { ...program.env, JUDGE_CA_FILE: trusted, SSL_CERT_FILE: trusted },
     serverEnvironment,
     cleanUp: () => {
       program.cleanUp?.();

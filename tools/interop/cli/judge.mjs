@@ -12,7 +12,7 @@ import { restartCases } from "./restart-cases.mjs";
 import { streamCases } from "./stream-cases.mjs";
 import { systemCases } from "./system-cases.mjs";
 import { topicCases } from "./topic-cases.mjs";
-import { transportCases } from "./transport-cases.mjs";
+import { httpsCases, transportCases } from "./transport-cases.mjs";
 import { userCases } from "./user-cases.mjs";
 
 const [binary, address] = process.argv.slice(2);
@@ -26,7 +26,7 @@ async function restartServer() {
   await answers.next();
 }
 
-const cases = {
+const casesInClear = {
   ...systemCases,
   ...streamCases,
   ...topicCases,
@@ -37,6 +37,7 @@ const cases = {
   ...transportCases,
   ...restartCases,
 };
+const cases = process.env.JUDGE_CA_FILE === undefined ? casesInClear : httpsCases;
 for (const [title, run] of Object.entries(cases)) {
   try {
     await run(iggy, { address, home, restartServer });

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bring, cacheFolder } from "../bring.mjs";
+import { withTls } from "../tls.mjs";
 
 const version = "0.14.0";
 const judgePath = join(dirname(fileURLToPath(import.meta.url)), "judge.mjs");
@@ -35,3 +36,9 @@ export async function prepareCommandLine() {
   }
   return { program: process.execPath, args: [judgePath, binary] };
 }
+
+/**
+ * The same against a server that encrypts HTTP. Over TCP and WebSocket the command trusts only the authorities it
+ * was compiled with, so no certificate of ours can be shown to it there.
+ */
+export const prepareCommandLineWithHttps = () => withTls(prepareCommandLine, ["HTTP"]);

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { properties, tableRows } from "./iggy-command.mjs";
 
 /** Commands about the server, the client itself and its login. Each case: `(iggy) => Promise`. */
@@ -60,6 +62,27 @@ export const systemCases = {
     assert.equal(keys.filter((key) => key !== "").length, 9);
     for (const scope of ["stream", "user"])
       assert.equal(tableRows(await iggy.do("options", scope)).length <= 1, true);
+  },
+
+  "snapshot writes a ZIP file, of every part or of those that are named, and needs a login": async (
+    iggy,
+    { home },
+  ) => {
+    for (const [folder, parts] of [
+      ["every-part", []],
+      ["some-parts", ["--snapshot-types", "resource_usage", "server_config"]],
+    ]) {
+      const path = join(home, folder);
+      mkdirSync(path);
+      await iggy.do("snapshot", "--compression", "deflated", "--out-dir", path, ...parts);
+      const [name, ...others] = readdirSync(path);
+      assert.match(name, /\.zip$/);
+      assert.deepEqual(others, []);
+      const zip = readFileSync(join(path, name)).toString("latin1");
+      assert.ok(zip.startsWith("PK\x03\x04"), folder);
+      assert.match(zip, /resource_usage|resources/);
+    }
+    await iggy.refuse("credentials", ["snapshot"], { credentials: [] });
   },
 
   "message flush is refused": async (iggy) => {

@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
 import { properties, tableRows } from "./iggy-command.mjs";
 
+const byUrl = (scheme) => [
+  ...["--transport", "http", "--http-api-url"],
+  `${scheme}://${process.env.INTEROP_HTTP_ADDRESS}`,
+];
+
 /** The global options of each way. */
 const ways = {
   WebSocket: () => ["--transport", "ws", "--websocket-server-address", process.env.JUDGE_WEBSOCKET_ADDRESS],
-  HTTP: () => ["--transport", "http", "--http-api-url", `http://${process.env.INTEROP_HTTP_ADDRESS}`],
+  HTTP: () => byUrl("http"),
 };
 
 const payloads = async (iggy, stream, ...words) =>
@@ -51,10 +56,29 @@ async function firstSteps(iggy, overTcp, stream) {
   assert.match(await iggy.do("stream", "get", stream), /was not found/);
 }
 
+const titleOver = (name) => `over ${name}, streams, topics, messages, groups, users and tokens work`;
+
 /** The steps of a newcomer by the other transports. Each case: `(iggy) => Promise`. */
 export const transportCases = Object.fromEntries(
   Object.entries(ways).map(([name, way]) => [
-    `over ${name}, streams, topics, messages, groups, users and tokens work`,
+    titleOver(name),
     (iggy) => firstSteps(iggy.over(...way()), iggy, `over-${name}`),
   ]),
 );
+
+/** The same against a server that encrypts HTTP and nothing else. */
+export const httpsCases = {
+  [titleOver("HTTPS")]: (iggy) => firstSteps(iggy.over(...byUrl("https")), iggy, "over-HTTPS"),
+
+  "over HTTPS the server's certificate is refused while the system does not trust its authority": async (
+    iggy,
+  ) => {
+    const trusted = process.env.SSL_CERT_FILE;
+    delete process.env.SSL_CERT_FILE;
+    try {
+      await iggy.over(...byUrl("https")).refuse("http", ["stream", "list"]);
+    } finally {
+      process.env.SSL_CERT_FILE = trusted;
+    }
+  },
+};

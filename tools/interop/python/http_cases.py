@@ -19,14 +19,15 @@ from message_cases import KINDS
 STREAM = "over-http"
 
 
-def stranger() -> IggyClient:
+def stranger(judge: Judge) -> IggyClient:
     """A client of the HTTP API that is not logged in and repeats nothing."""
-    return IggyClient(HttpConfig(api_url=f"http://{os.environ['INTEROP_HTTP_ADDRESS']}", retries=0))
+    scheme = "http" if judge.ca_file is None else "https"
+    return IggyClient(HttpConfig(api_url=f"{scheme}://{os.environ['INTEROP_HTTP_ADDRESS']}", retries=0))
 
 
-async def logged_in() -> IggyClient:
+async def logged_in(judge: Judge) -> IggyClient:
     """A client of the HTTP API that is logged in as root."""
-    client = stranger()
+    client = stranger(judge)
     await client.connect()
     await client.login_user("iggy", "iggy")
     return client
@@ -34,7 +35,7 @@ async def logged_in() -> IggyClient:
 
 async def login(judge: Judge) -> None:
     """Over HTTP, ping needs no login, everything else does, and a wrong password is refused."""
-    client = stranger()
+    client = stranger(judge)
     await client.connect()
     await client.ping()
     await expect_refusal("streams", client.get_streams(), "Unauthenticated")
@@ -46,7 +47,7 @@ async def login(judge: Judge) -> None:
 
 async def catalog(judge: Judge) -> None:
     """Over HTTP, streams, topics and partitions are created, read, changed and deleted."""
-    client = await logged_in()
+    client = await logged_in(judge)
     name = f"{STREAM}-catalog"
     await client.create_stream(name)
     await client.create_topic(name, "t", 2)
@@ -72,7 +73,7 @@ async def catalog(judge: Judge) -> None:
 
 async def messages(judge: Judge) -> None:
     """Over HTTP, messages keep payload, id and headers of every kind, and TCP reads the same."""
-    client = await logged_in()
+    client = await logged_in(judge)
     await client.create_stream(STREAM)
     await client.create_topic(STREAM, "t", 1)
     values = {HeaderKey.String(kind): getattr(HeaderValue, kind)(value) for kind, value in KINDS.items()}
@@ -99,7 +100,7 @@ async def messages(judge: Judge) -> None:
 
 async def auto_commit(judge: Judge) -> None:
     """Over HTTP, a poll with auto-commit goes on where the one before ended."""
-    client = await logged_in()
+    client = await logged_in(judge)
     seen = []
     for _ in range(2):
         polled = await client.poll_messages(

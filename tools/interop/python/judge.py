@@ -45,6 +45,7 @@ CASES_WITH_TLS = [
     *user_cases.CASES,
     *group_cases.CASES,
     *transport_cases.CASES,
+    *http_cases.CASES,
     *restart_cases.CASES,
 ]
 

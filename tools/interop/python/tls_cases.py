@@ -1,7 +1,10 @@
 """What a client trusts when the server encrypts."""
 
+import os
+
 from apache_iggy import AutoLogin, IggyClient, TcpConfig, TcpReconnectionConfig
 
+import http_cases
 from case import Judge
 
 
@@ -31,4 +34,18 @@ async def authority_not_trusted(judge: Judge) -> None:
     raise AssertionError("a certificate of an unknown authority was accepted")
 
 
-CASES = [authority_by_connection_string, authority_not_trusted]
+async def https_not_trusted(judge: Judge) -> None:
+    """Over HTTPS the server's certificate is refused while the system does not trust its authority."""
+    trusted = os.environ.pop("SSL_CERT_FILE")
+    try:
+        client = http_cases.stranger(judge)
+        await client.connect()
+        await client.login_user("iggy", "iggy")
+    except RuntimeError:
+        return
+    finally:
+        os.environ["SSL_CERT_FILE"] = trusted
+    raise AssertionError("a certificate of an unknown authority was accepted")
+
+
+CASES = [authority_by_connection_string, authority_not_trusted, https_not_trusted]

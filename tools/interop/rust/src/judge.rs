@@ -46,14 +46,8 @@ impl Transport {
     }
 }
 
-/// What is judged: every transport, and with an authority to trust those that encrypt with it.
-pub fn transports() -> Vec<Transport> {
-    let mut all = vec![Transport::Tcp, Transport::WebSocket];
-    if env::var("JUDGE_CA_FILE").is_err() {
-        all.push(Transport::Http);
-    }
-    all
-}
+/// What is judged: every transport, all of them encrypted when there is an authority to trust.
+pub const TRANSPORTS: [Transport; 3] = [Transport::Tcp, Transport::WebSocket, Transport::Http];
 
 /// Makes clients that take one transport to the server under test.
 pub struct Judge {
@@ -126,7 +120,9 @@ impl Judge {
                 builder.with_auto_sign_in(login).build()
             }
             Transport::Http => {
-                IggyClient::builder().with_http().with_api_url(format!("http://{address}")).build()
+                // Over HTTPS this client trusts what the system trusts: the authority's file is in SSL_CERT_FILE.
+                let scheme = if trusted.is_some() { "https" } else { "http" };
+                IggyClient::builder().with_http().with_api_url(format!("{scheme}://{address}")).build()
             }
         }
     }

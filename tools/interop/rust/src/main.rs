@@ -49,7 +49,7 @@ async fn reason_against(case: &Case, judge: &Judge) -> Option<String> {
 #[tokio::main]
 async fn main() {
     let mut count = 0;
-    for transport in judge::transports() {
+    for transport in judge::TRANSPORTS {
         let judge = Judge::new(transport);
         for case in cases(transport) {
             let title = format!("over {}, {}", transport.name(), case.title);

@@ -8,6 +8,7 @@ use crate::judge::{Case, Judge, Outcome, done, expect, refused};
 const UNAUTHENTICATED: &[u32] = &[40];
 const INVALID_CREDENTIALS: &[u32] = &[42];
 const INVALID_COMMAND: &[u32] = &[3];
+const FEATURE_UNAVAILABLE: &[u32] = &[5];
 const COMMAND_THAT_IS_NOT: u32 = 60_000;
 
 pub fn cases() -> Vec<Case> {
@@ -17,6 +18,7 @@ pub fn cases() -> Vec<Case> {
         "stats describe the process and say version 0.9.0" => stats,
         "topics have options, streams and users none" => options,
         "the roster names one healthy leader" => roster,
+        "a snapshot is a ZIP file, and compressions that are not built are refused" => snapshot,
     ]
 }
 
@@ -110,4 +112,15 @@ async fn roster(judge: &Judge) -> Outcome {
     expect("nodes", roster.nodes.len(), 1)?;
     expect("role", roster.nodes[0].role, ClusterNodeRole::Leader)?;
     expect("status", roster.nodes[0].status, ClusterNodeStatus::Healthy)
+}
+
+async fn snapshot(judge: &Judge) -> Outcome {
+    let client = judge.client().await?;
+    let parts = vec![SystemSnapshotType::ResourceUsage, SystemSnapshotType::ServerConfig];
+    for asked in [parts, vec![SystemSnapshotType::All]] {
+        let zip = done("snapshot", client.snapshot(SnapshotCompression::Deflated, asked)).await?;
+        expect("beginning", zip.0.starts_with(b"PK\x03\x04"), true)?;
+    }
+    let call = client.snapshot(SnapshotCompression::Bzip2, vec![SystemSnapshotType::All]);
+    refused("bzip2", call, FEATURE_UNAVAILABLE).await
 }
