@@ -156,8 +156,7 @@ const signal = (endpoint: string) =>
  * The whole configuration: every key, its default, its bounds. Keys are named as in the file; durations are
  * milliseconds and sizes bytes once parsed.
  *
- * Sections whose feature is not built yet are read and kept; what changes nothing stands in
- * `without-effect.table.ts`.
+ * What changes nothing here is read and kept all the same; `without-effect.table.ts` says why.
  * @see server-semantics section 15
  */
 export const configSchema = z.object({

@@ -61,7 +61,7 @@ function admitReplicated(shard: Shard, request: ClientRequest): void {
   else run(shard, request, commandByOperation(request.operation)?.code ?? 0);
 }
 
-/** A command of the protocol that has no handler yet is unavailable, never silent. */
+/** A command of the protocol that has no handler is unavailable, never silent. */
 function run(shard: Shard, request: ClientRequest, code: number): void {
   const handler = COMMAND_HANDLERS.get(code);
   const { session } = request.connection;

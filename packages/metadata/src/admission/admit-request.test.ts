@@ -119,7 +119,7 @@ test("options are refused before they cost an op", () => {
   assert.deepEqual(codes, [4041, 4041, 4041, 4042, 1019, 4041, 4042]);
 });
 
-test("an operation that is not built yet, or that carries a secret, is not admitted here", () => {
+test("an operation that is none of the catalog, or that carries a secret, is not admitted here", () => {
   for (const operation of [
     Operation.CreateUser,
     Operation.ChangePassword,

@@ -74,9 +74,9 @@ const ADMISSIONS: ReadonlyMap<number, Admit> = new Map<number, Admit>([
  * carries the returned operation byte: 64 for CreateTopic, 68 for DeleteSegments.
  * JoinConsumerGroup is not admitted here: its op carries what partitions report, see `encodeJoinGroupOp`.
  * @throws CodedError InvalidCommand (with `details.position`), TooManyPartitions, UnsupportedOptionKey,
- *         InvalidOptionValue, OptionsBlockTooLarge, InvalidTopicSize; FeatureUnavailable for an operation
- *         that is not built yet, and for CreateUser, ChangePassword and CreatePersonalAccessToken: they carry
- *         secrets that the log must not see, so their ops are made by whoever hashes them
+ *         InvalidOptionValue, OptionsBlockTooLarge, InvalidTopicSize; FeatureUnavailable for what is no
+ *         operation of the catalog, and for CreateUser, ChangePassword and CreatePersonalAccessToken: they
+ *         carry secrets that the log must not see, so their ops are made by whoever hashes them
  * @see wire-protocol, section 4.1, first column
  */
 export function admitRequest(operation: number, body: Uint8Array): AdmittedRequest {

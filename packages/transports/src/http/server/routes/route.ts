@@ -16,7 +16,7 @@ export interface RouteCall {
   readonly query: Fields;
   /** The parsed JSON body; undefined when there is none. */
   readonly body: unknown;
-  /** Sets a header of the answer. Like the two below, it is called on the call and cannot be taken out of it. */
+  /** Sets a header of the answer. This and the two below cannot be taken out of the call. */
   header(this: RouteCall, name: string, value: string): void;
   /** Answers with another status than the route's own. */
   status(this: RouteCall, status: number): void;
