@@ -5,7 +5,7 @@ import { parse, stringify, TomlError, type TomlTable } from "smol-toml";
 import { readPrivateFile, unusableFile, writePrivateFile } from "../private-files/private-file.ts";
 
 /** The context that is there without a file: nothing is set in it. */
-export const DEFAULT_CONTEXT = "default";
+const DEFAULT_CONTEXT = "default";
 
 /** A named set of connection options and credentials; values are texts, keys those of `contexts.toml`. */
 export interface Context {

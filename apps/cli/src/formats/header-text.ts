@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "commander";
 
 /** The kinds of a header value, as they are typed. */
-export const HEADER_KINDS = [
+const HEADER_KINDS = [
   "raw",
   "string",
   "bool",

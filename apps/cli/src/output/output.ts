@@ -52,7 +52,7 @@ export function createOutput(world: World, options: OutputOptions): Output {
 }
 
 /** True for the modes that people read, false for those that programs parse as one document. */
-export function isForPeople(mode: OutputMode): boolean {
+function isForPeople(mode: OutputMode): boolean {
   return mode === "table" || mode === "list";
 }
 

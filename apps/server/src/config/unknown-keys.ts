@@ -25,11 +25,7 @@ export function refuseUnknownKeys(file: unknown, environment: Environment): read
 }
 
 /** Dotted names of keys in `given` that the schema does not know. */
-export function unknownKeys(
-  schema: unknown,
-  given: unknown,
-  path: readonly string[] = [],
-): readonly string[] {
+function unknownKeys(schema: unknown, given: unknown, path: readonly string[] = []): readonly string[] {
   const shape = tableShape(schema);
   if (shape === undefined || isOpenTable(schema) || typeof given !== "object" || given === null) return [];
   return Object.entries(given).flatMap(([key, value]) =>

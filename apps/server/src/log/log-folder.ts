@@ -6,7 +6,7 @@ import type { Config } from "../config/schema.ts";
 import { RotatingFiles } from "./rotating-files.ts";
 
 /** The folder of the log files: absolute, or relative to the data. */
-export function logFolder(logging: Config["logging"], dataPath: string): string {
+function logFolder(logging: Config["logging"], dataPath: string): string {
   return resolve(dataPath, logging.path);
 }
 

@@ -11,7 +11,7 @@ import { tellRemoved } from "./tell-removed.ts";
 import { retentionFacts, type Truncation, truncatePartition } from "./truncate-partition.ts";
 
 /** Segments one op removes at most, so that arrears do not fill the disk's queue; the next op follows. */
-export const SEGMENTS_PER_PASS_MAX = 16;
+const SEGMENTS_PER_PASS_MAX = 16;
 
 /** Partitions looked at before other work gets its turn: a look takes microseconds. */
 const PARTITIONS_PER_TURN = 64;

@@ -157,7 +157,7 @@ export class BatchSender {
 }
 
 /** Bytes of the batch these messages make. */
-export function batchLengthOfPrepared(messages: readonly PreparedMessage[]): number {
+function batchLengthOfPrepared(messages: readonly PreparedMessage[]): number {
   let length = BATCH_HEADER_LENGTH;
   for (const message of messages) length += message.frameLength;
   return length;

@@ -12,7 +12,7 @@ import {
 } from "./topic-settings.ts";
 
 /** Bytes a single CreateTopic may reserve: 64 full-size segments, or a thousand of 64 MiB. */
-export const PREALLOCATED_LENGTH_MAX = 64n * (1n << 30n);
+const PREALLOCATED_LENGTH_MAX = 64n * (1n << 30n);
 /** Characters of a client's key that an error repeats. */
 const KEY_SHOWN_MAX = 64;
 

@@ -5,7 +5,7 @@ const MIB = 1n << 20n;
 const GIB = 1n << 30n;
 
 /** Segment size of a topic that does not say. */
-export const SEGMENT_SIZE_DEFAULT = GIB;
+const SEGMENT_SIZE_DEFAULT = GIB;
 
 /** One option of a catalog. */
 export interface OptionRow {

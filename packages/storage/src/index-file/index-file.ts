@@ -2,7 +2,7 @@ import { setU64, u64At, viewOver } from "../op-record/u64-field.ts";
 import { SparseIndex } from "./sparse-index.ts";
 
 /** Bytes of one entry: offset u64, timestamp u64, position u64. */
-export const INDEX_ENTRY_LENGTH = 24;
+const INDEX_ENTRY_LENGTH = 24;
 /** Largest `.index` we read: entries for a 64 GiB segment. A longer file is rebuilt instead. */
 export const INDEX_LENGTH_MAX = 6_291_456;
 

@@ -13,7 +13,7 @@ export interface MetadataSnapshot {
 
 const HEADER_LENGTH = 64;
 /** Largest snapshot: far above what 8192 sessions and a hundred thousand topics take. */
-export const SNAPSHOT_LENGTH_MAX = 1_073_741_824;
+const SNAPSHOT_LENGTH_MAX = 1_073_741_824;
 const VERSION = 1;
 /** "MSNP". */
 const MAGIC = 0x504e_534d;

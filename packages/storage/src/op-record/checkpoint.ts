@@ -20,7 +20,7 @@ import type { ConsumerKindByte } from "./small-operation.ts";
 import { viewOver } from "./u64-field.ts";
 
 /** Flag of a checkpoint that ends its file: the partition was closed and nothing followed. */
-export const CLOSING_FLAG = 1;
+const CLOSING_FLAG = 1;
 /** Flag of an op whose request number is its client's own: a repetition of it is known by that. */
 export const NUMBERED_FLAG = 2;
 /**

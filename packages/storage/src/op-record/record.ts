@@ -12,7 +12,7 @@ export const RECORD_ALIGNMENT = 8;
  */
 export const RECORD_BODY_LENGTH_MAX = 16_777_216;
 /** Version of the record layout; a newer one is refused. */
-export const RECORD_VERSION = 1;
+const RECORD_VERSION = 1;
 /** "MROP" in the order of the bytes. */
 const RECORD_MAGIC = 0x504f_524d;
 
@@ -166,7 +166,7 @@ export function sealRecord(
 }
 
 /** True when the bytes at `position` look like the start of a record; says nothing about its checksum. */
-export function hasRecordMagic(view: DataView, position: number): boolean {
+function hasRecordMagic(view: DataView, position: number): boolean {
   return (
     position + RECORD_HEADER_LENGTH <= view.byteLength &&
     view.getUint32(position + AT.magic, true) === RECORD_MAGIC

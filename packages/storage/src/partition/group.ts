@@ -12,11 +12,11 @@ import { viewOver } from "../op-record/u64-field.ts";
 import type { OpEntry } from "./op-entry.ts";
 
 /** Bytes of batches in one group: what one write of a few milliseconds carries. */
-export const GROUP_LENGTH_MAX = 4_194_304;
+const GROUP_LENGTH_MAX = 4_194_304;
 /** Large batches in one group: enough for the write to be one long run, few enough to answer soon. */
-export const GROUP_LARGE_MAX = 8;
+const GROUP_LARGE_MAX = 8;
 /** Ops in one group: half a megabyte of records. */
-export const GROUP_OPS_MAX = 4096;
+const GROUP_OPS_MAX = 4096;
 /** A batch from this length on is large. */
 const LARGE_LENGTH = 16_384;
 const RECORD_BYTES_FIRST = 1024;

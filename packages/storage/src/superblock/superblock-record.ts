@@ -20,7 +20,7 @@ export interface SuperblockRecord {
 /** Length of a superblock file. */
 export const SUPERBLOCK_LENGTH = 128;
 /** Version of the layout; a newer one is refused. */
-export const SUPERBLOCK_VERSION = 1;
+const SUPERBLOCK_VERSION = 1;
 /** "MSUP". */
 const MAGIC = 0x5055_534d;
 

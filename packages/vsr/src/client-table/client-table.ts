@@ -14,7 +14,7 @@ export const REPLIES_PER_CLIENT_MAX = 5;
  * Bytes of reply bodies kept over all clients. 8192 clients with 5 replies of a thousand-partition topic (40
  * KiB) would be 1.6 GiB; the oldest replies go first and their retries hear "already applied".
  */
-export const REPLY_BYTES_MAX = 32 * 1024 * 1024;
+const REPLY_BYTES_MAX = 32 * 1024 * 1024;
 
 /** What to do with a request of a registered client. */
 export type Admission =

@@ -49,7 +49,7 @@ export function checkNoPurge(group: PartitionGroup): void {
  * Fails with 3024 when other new consumers, on their way at the same time, took the room that was there when
  * it was asked for: then nothing was stored.
  */
-export function submitStoreOffset(
+function submitStoreOffset(
   store: OffsetStore,
   offset: number,
   outcome: Pick<PartitionOp, "committed" | "failed">,

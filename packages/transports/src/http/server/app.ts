@@ -112,7 +112,7 @@ function createFastify(options: ListenHttpOptions): FastifyInstance {
 }
 
 /** Every route that needs a login. */
-export function allRoutes(
+function allRoutes(
   options: Pick<ListenHttpOptions, "clock" | "durabilityOf" | "metricsPage">,
 ): readonly Route[] {
   return [

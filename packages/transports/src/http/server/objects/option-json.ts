@@ -4,7 +4,7 @@ import { encodeBase64 } from "../json/base64.ts";
 import type { JsonValue } from "../json/write-json.ts";
 
 /** The text an option's value is shown as; bytes that have no other form as base64. */
-export function optionText(field: TypedField): string {
+function optionText(field: TypedField): string {
   try {
     const value = fieldValue(field);
     return value instanceof Uint8Array ? encodeBase64(value) : String(value);
