@@ -2,7 +2,7 @@ import { Operation } from "./operation.table.ts";
 
 /**
  * Command codes by name. Commands without an operation byte of their own carry the code at header offset 196.
- * Reads of our own have codes from 20000 to 20999, which no official client sends.
+ * Commands of our own have codes from 20000 to 20999, which no official client sends.
  *
  * @see specification, wire protocol, section 3.2
  */
@@ -58,10 +58,10 @@ export const CommandCode = {
   JoinConsumerGroup: 604,
   LeaveConsumerGroup: 605,
   SyncConsumerGroup: 606,
-  /** Ours: codes of 20000 to 20999 are reads that servers of others do not know. */
+  /** Ours: servers of others do not know what has a code of 20000 to 20999. */
   VerifyPartition: 20_000,
   RepairPartition: 20_002,
-  GetTopicRetention: 20300,
+  GetTopicRetention: 20_300,
 } as const;
 
 /** Name of a command, as the keys of `CommandCode`. */

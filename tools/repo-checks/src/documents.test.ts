@@ -45,6 +45,27 @@ test("every promise names tests, and each of them exists", () => {
   }
 });
 
+test("every command of our own has a section on its page, under its code", () => {
+  const table = readFileSync(join(root, "packages", "protocol", "src", "command.table.ts"), "utf8");
+  const page = readFileSync(join(root, "docs", "spec", "own-commands.md"), "utf8");
+  const commands = [...table.matchAll(/^ {2}(\w+): (20_?\d{3}),$/gm)];
+  assert.ok(commands.length > 0);
+  assert.deepEqual(
+    [...page.matchAll(/^## (.+)$/gm)].map(([, title]) => title),
+    commands.map(([, name, code = ""]) => `${code.replace("_", "")} ${name}`),
+  );
+});
+
+test("every decision record has a number of its own, which its title repeats, and a status", () => {
+  const folder = join(root, "docs", "adr");
+  const names = readdirSync(folder);
+  assert.equal(new Set(names.map((name) => name.slice(0, 4))).size, names.length);
+  for (const name of names) {
+    const text = readFileSync(join(folder, name), "utf8");
+    assert.match(text, new RegExp(`^# ${name.slice(0, 4)}: .+\\n\\nStatus: accepted`), name);
+  }
+});
+
 /** Workspaces whose errors reach a client or an operator of the server. */
 const ANSWERING = /^(packages\/(?!client|testkit|errors)|apps\/server)/;
 const CODE = /\bErrorCode\.([A-Z][A-Za-z]+)/g;
