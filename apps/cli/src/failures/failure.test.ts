@@ -20,6 +20,20 @@ test("codes of access, of absence and of the connection have exit codes of their
   assert.deepEqual(notFound, []);
 });
 
+test("every bound that a server may reach says what makes room", () => {
+  for (const code of [
+    ErrorCode.TooManyConsumerOffsets,
+    ErrorCode.TooManyConsumerGroups,
+    ErrorCode.TooManyUsers,
+    ErrorCode.TooManyPartitions,
+    ErrorCode.PersonalAccessTokensLimitReached,
+    ErrorCode.FrameTooLarge,
+    ErrorCode.DiskFull,
+  ]) {
+    assert.ok(nextStep(code, {}), `code ${code}`);
+  }
+});
+
 test("what to do next names things as they were typed, quoted where a shell needs it", () => {
   assert.match(nextStep(ErrorCode.TopicIdNotFound, { stream: "shop" }) ?? "", /millrace topic list shop$/);
   assert.match(
@@ -33,6 +47,15 @@ test("what to do next names things as they were typed, quoted where a shell need
   );
   assert.match(nextStep(ErrorCode.ResourceNotFound, { stream: "s" }) ?? "", /stream list$/);
   assert.equal(nextStep(ErrorCode.Error, {}), undefined);
+  const place = { stream: "s", topic: "t" };
+  const toRead = nextStep(ErrorCode.PartitionDamaged, { command: "message poll", ...place }) ?? "";
+  assert.match(toRead, /topic verify s t\. .*poll from an offset behind/);
+  const toWrite = nextStep(ErrorCode.PartitionDamaged, { command: "message send", ...place }) ?? "";
+  assert.match(toWrite, /topic verify s t\. .*partition repair s t PARTITION$/);
+  assert.match(
+    nextStep(ErrorCode.FeatureUnavailable, { command: "snapshot" }) ?? "",
+    /--compression deflated/,
+  );
 });
 
 test("errors of the system become coded ones", () => {

@@ -44,10 +44,7 @@ const showTopic = ({ stream, topic }: Target) =>
 
 /** What to do after each error code that a person can do something about. */
 const ADVICE: ReadonlyMap<number, Advice> = new Map<number, Advice>([
-  [
-    ErrorCode.FeatureUnavailable,
-    "This server does not have that command yet; compare versions with: millrace stats",
-  ],
+  [ErrorCode.FeatureUnavailable, unavailable],
   [ErrorCode.Disconnected, START_SERVER],
   [ErrorCode.CannotEstablishConnection, START_SERVER],
   [ErrorCode.ResourceNotFound, missingTarget],
@@ -92,6 +89,15 @@ const ADVICE: ReadonlyMap<number, Advice> = new Map<number, Advice>([
   [ErrorCode.ConsumerGroupNameAlreadyExists, (target) => `Choose another name. ${listGroups(target)}`],
   [ErrorCode.UnsupportedOptionKey, "List the options and their values with: millrace options topic"],
   [ErrorCode.InvalidOptionValue, "List the options and their values with: millrace options topic"],
+  [ErrorCode.TooManyConsumerOffsets, "Make the server forget one: millrace consumer-offset delete"],
+  [ErrorCode.TooManyConsumerGroups, (target) => `Delete one that is not needed. ${listGroups(target)}`],
+  [ErrorCode.TooManyUsers, `Delete one that is not needed. ${LIST_USERS}`],
+  [
+    ErrorCode.SnapshotFileCompletionFailed,
+    "Ask for fewer parts with --snapshot-types; the server's log says what went wrong.",
+  ],
+  [ErrorCode.FrameTooLarge, "The answer is longer than a message may be: get what is in it one by one."],
+  [ErrorCode.FileFenced, "A write failed and the disk is in doubt: mend it and start the server again."],
   [ErrorCode.InvalidOffset, (target) => `The offset is beyond the last message. ${showTopic(target)}`],
   [ErrorCode.IncompatibleProtocolVersion, "Use a millrace command of the same version as the server."],
   [ErrorCode.PartitionDamaged, verifyTopic],
@@ -128,9 +134,19 @@ export function nextStep(code: number, target: Target): string | undefined {
   return typeof advice === "function" ? advice(target) : advice;
 }
 
-function verifyTopic({ stream, topic }: Target): string {
+function verifyTopic({ command, stream, topic, partition }: Target): string {
   const place = `${word(stream, "STREAM")} ${word(topic, "TOPIC")}`;
-  return `Find file and position with: millrace topic verify ${place}. What is good can be read: poll from an offset behind the damage.`;
+  const find = `Find file and position with: millrace topic verify ${place}.`;
+  if (command === "message send") {
+    const repair = `millrace partition repair ${place} ${word(partition, "PARTITION")}`;
+    return `${find} Let the partition take writes behind the damage with: ${repair}`;
+  }
+  return `${find} What is good can be read: poll from an offset behind the damage.`;
+}
+
+function unavailable({ command }: Target): string {
+  if (command === "snapshot") return "Choose another compression: --compression deflated";
+  return "This server does not have that command; compare versions with: millrace stats";
 }
 
 function missingTarget(target: Target): string {
