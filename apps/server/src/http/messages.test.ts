@@ -258,6 +258,8 @@ test("A send without acknowledgement is answered 202 at once and arrives.", asyn
   assert.deepEqual([sent.status, sent.text, sent.headers.get("iggy-durability")], [202, "", "none"]);
   const acked = await server.call("POST", `${MESSAGES}?ack=replicated`, { body: sendBody(["loud"]) });
   assert.deepEqual([acked.status, acked.headers.get("iggy-durability")], [201, "replicated"]);
+  const unknown = await server.call("POST", `${MESSAGES}?ack=quorum`, { body: sendBody(["lost"]) });
+  assert.deepEqual([unknown.status, unknown.json.field], [400, "ack"]);
   assert.deepEqual(textsOf((await server.call("GET", MESSAGES)).json), ["quiet", "loud"]);
   await server.stop();
 });

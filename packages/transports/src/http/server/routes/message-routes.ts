@@ -29,7 +29,7 @@ const STRATEGIES: Readonly<Record<string, (value: bigint) => PollingStrategy>> =
   next: () => ({ kind: "next" }),
 };
 /** Words of the query `ack`, and whether the answer waits for the commit. */
-const ACKS = { none: false, replicated: true, quorum: true } as const;
+const ACKS = { none: false, replicated: true } as const;
 
 /** What the routes of messages need beside a session. */
 export interface MessageRouteParts {
