@@ -20,8 +20,6 @@ export interface RouteCall {
   header(name: string, value: string): void;
   /** Answers with another status than the route's own. */
   status(status: number): void;
-  /** Calls back once, when the answer was sent or its client is gone. */
-  whenSent(callback: () => void): void;
 }
 
 /** One route of the API, with the words that describe it. */
