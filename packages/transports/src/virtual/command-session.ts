@@ -147,7 +147,7 @@ export class CommandSession {
     const { answers } = this.#parts;
     const { operation, code } = commandFields("PollMessages");
     const exchange = async (admitted: (payload: Uint8Array) => Uint8Array) => {
-      if (!answers.isOpen) throw this.#crowded();
+      if (options.stores && !answers.isOpen) throw this.#crowded();
       const header = this.#header(operation, code);
       const outcome = await this.#exchange(() => writeMessage(header, body), "partition_read");
       return options.make(admitted(this.#payloadOf(outcome)));

@@ -8,6 +8,7 @@ import type { CommandSession } from "../../virtual/command-session.ts";
 import { unauthenticated } from "./access/access-tokens.ts";
 import { whenAnswerLeft } from "./answer-left.ts";
 import { answerError } from "./errors/answer-error.ts";
+import { answerNoHttp } from "./errors/answer-no-http.ts";
 import { badInput, errorOfCode, HttpError, plainError } from "./errors/http-error.ts";
 import type { CorsOptions, ListenHttpOptions } from "./http-options.ts";
 import { Fields } from "./json/fields.ts";
@@ -105,6 +106,7 @@ function createFastify(options: ListenHttpOptions): FastifyInstance {
   const { tls, log } = options;
   const settings = {
     bodyLimit: options.bodyLengthMax,
+    clientErrorHandler: answerNoHttp,
     connectionTimeout: SILENCE_MAX_MS,
     routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: true },
     frameworkErrors: (error: unknown, _: unknown, reply: unknown) =>
