@@ -30,8 +30,8 @@ const STRANGER_REQUESTS_MAX = 8;
  */
 const REPLIES_LENGTH_ALWAYS = 16_384;
 /**
- * Bytes of a reply that is always made, however much waits to be written on other connections: one for each of
- * 16 384 connections is 1 GiB.
+ * Bytes of a reply that is always made, however much waits to be written on other connections: one for each
+ * of 16 384 connections is 1 GiB.
  */
 export const REPLY_LENGTH_ALWAYS = 65_536;
 

@@ -183,8 +183,8 @@ function sendAnswer(exchange: Exchange, route: Route, answer: JsonValue | RawAns
 }
 
 /**
- * A long answer counts until it left, and is bytes: of a text the socket would keep several copies on the heap,
- * which ends the process when it is full.
+ * A long answer counts until it left, and is bytes: of a text the socket would keep several copies on the
+ * heap, which ends the process when it is full.
  */
 function counted({ request, reply, room }: Exchange, content: string | Uint8Array): string | Uint8Array {
   if (content.length <= UNCOUNTED_LENGTH_MAX) return content;
