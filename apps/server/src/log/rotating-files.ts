@@ -92,7 +92,8 @@ export class RotatingFiles implements LogSink {
   }
 
   /**
-   * Writes what waits, before this returns; for a process that is about to end. A line that is on its way to the
+   * Writes what waits, before this returns; for a process that is about to end. A line that is on its way
+   * to the
    * file already may come behind it.
    */
   flushNow(): void {

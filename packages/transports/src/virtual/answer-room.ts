@@ -3,11 +3,11 @@
  * which are 4/3 of the longest message. Beyond it further ones are turned away.
  */
 const LENGTH_MAX = 256 * 1024 * 1024;
-/** An answer up to this length is never turned away: as many as a server has sessions are half a gigabyte. */
+/** An answer up to this length is never turned away: one for each of 8192 sessions is half a gigabyte. */
 const SHORT_LENGTH_MAX = 65_536;
 /**
- * Polls under way at once that store what they give out, so that their answers cannot be turned away any more:
- * as many of the longest answers as fit. Each takes about a millisecond; the others wait.
+ * Polls under way at once that store what they give out, so that their answers cannot be turned away any
+ * more: as many of the longest answers as fit. Each takes about a millisecond; the others wait.
  */
 const SURE_POLLS_MAX = 4;
 
