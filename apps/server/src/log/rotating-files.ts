@@ -93,8 +93,7 @@ export class RotatingFiles implements LogSink {
 
   /**
    * Writes what waits, before this returns; for a process that is about to end. A line that is on its way
-   * to the
-   * file already may come behind it.
+   * to the file already may come behind it.
    */
   flushNow(): void {
     try {

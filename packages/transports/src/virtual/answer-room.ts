@@ -12,9 +12,10 @@ const SHORT_LENGTH_MAX = 65_536;
 const SURE_POLLS_MAX = 4;
 
 /**
- * Bounds what answers hold in memory while their clients read them. It is asked before a command is carried
- * out, so that nothing is done in vain, and again when the answer is there: many may have begun while there was
- * room.
+ * Bounds what answers hold in memory while their clients read them.
+ *
+ * It is asked when an answer is there: many may have begun while there was room. What cannot be taken back
+ * then is asked for before it begins.
  */
 export class AnswerRoom {
   #length = 0;
