@@ -84,6 +84,11 @@ export class Broker {
     return this.#opened.shard;
   }
 
+  /** Bytes of replies that no client has taken yet, over all connections. */
+  get repliesLength(): number {
+    return this.#host.allReplies.length;
+  }
+
   /** Serves a connection from its first message on. While stopping it is closed at once. */
   onConnection(connection: Connection): void {
     if (this.#isStopping) {

@@ -120,7 +120,11 @@ async function startAt(dataPath: string, options: StartOptions): Promise<Running
     const addresses = Object.fromEntries(open);
     log.info("The listeners are open.", addresses);
     configText = effectiveConfig(config, { dataPath, addresses });
-    await writeEffectiveConfig(platform, config.runtime.path, configText);
+    await writeEffectiveConfig(platform, config.runtime.path, configText).catch((error: unknown) => {
+      // What is stored can still be read, and deleted.
+      if (!isCodedError(error, ErrorCode.DiskFull)) throw error;
+      log.warn("The configuration in effect could not be written.", { reason: error.message });
+    });
     return { listeners: open, dataPath, madeRootUser, stop };
   } catch (error) {
     await stop();

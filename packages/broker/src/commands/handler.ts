@@ -20,6 +20,7 @@ export function answering(read: ReadCommand): Handler {
   return (shard, request, session) => {
     const body = read(shard, request, session);
     checkReplyLength(shard, body?.length ?? 0);
+    checkReplyRoom(request, body?.length ?? 0);
     request.answer(body === undefined ? [] : [body], directFields(shard, request.connection));
   };
 }
@@ -30,6 +31,17 @@ function checkReplyLength(shard: Shard, length: number): void {
   throw new CodedError(ErrorCode.FrameTooLarge, "The answer is longer than the longest message.", {
     details: { length, lengthMax },
   });
+}
+
+/** Refuses a long answer while too much waits to be read. @throws CodedError TransientNotAccepted */
+export function checkReplyRoom({ connection }: ClientRequest, length: number): void {
+  if (!connection.mayOwe(length)) throw crowded();
+}
+
+/** What a long answer is refused with while too much waits to be read. */
+export function crowded(): CodedError {
+  const text = "Too many replies wait to be read by their clients; try again.";
+  return new CodedError(ErrorCode.TransientNotAccepted, text);
 }
 
 /** Refuses a request with an error's code; whatever is not a `CodedError` is our own mistake and goes on. */

@@ -29,6 +29,11 @@ const STRANGER_REQUESTS_MAX = 8;
  * replies to pings. With the 16 384 connections a server takes that is 256 MiB.
  */
 const REPLIES_LENGTH_ALWAYS = 16_384;
+/**
+ * Bytes of a reply that is always made, however much waits to be written on other connections: one for each
+ * of 16 384 connections is 1 GiB.
+ */
+export const REPLY_LENGTH_ALWAYS = 65_536;
 
 /** What a connection needs from the broker that accepted it. */
 export interface ConnectionHost {
@@ -118,6 +123,24 @@ export class ClientConnection {
 
   get isEnded(): boolean {
     return this.#isEnded;
+  }
+
+  /**
+   * True when a reply of this length may be made now: a short one always, a long one unless too much waits to
+   * be written on all connections. Asked when the length is known: many may have begun while there was room.
+   */
+  mayOwe(length: number): boolean {
+    const { limits, allReplies } = this.#host;
+    return length <= REPLY_LENGTH_ALWAYS || allReplies.length <= limits.allRepliesLengthMax;
+  }
+
+  /** Counts a reply that is sure to come but not made yet; call what it returns once, before it is made. */
+  reserve(length: number): () => void {
+    const { allReplies } = this.#host;
+    allReplies.length += length;
+    return () => {
+      allReplies.length -= length;
+    };
   }
 
   takeSlot(): ReplySlot {

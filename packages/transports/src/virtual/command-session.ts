@@ -2,6 +2,7 @@ import { type CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import { encodeRequestHeader, HEADER_LENGTH, type Lease } from "@millrace/framing";
 import type { Clock, Random, TransportKind } from "@millrace/platform";
 import { type CommandName, decodeBody, decodeLoginReply, Operation } from "@millrace/protocol";
+import type { AnswerRoom } from "./answer-room.ts";
 import { commandFields } from "./command.ts";
 import type { Deadlines } from "./deadlines.ts";
 import type { DeliveryTurn } from "./delivery-turn.ts";
@@ -33,6 +34,8 @@ export interface SessionParts {
   readonly clock: Clock;
   readonly random: Random;
   readonly room: BatchRoom;
+  /** Bounds what waits to be read by clients; whoever writes an answer takes room in it. */
+  readonly answers: AnswerRoom;
   readonly turn: DeliveryTurn;
   readonly deadlines: Deadlines;
   readonly writeSlots: WriteSlots;
@@ -128,7 +131,29 @@ export class CommandSession {
     const write = () => writeMessage(header, body);
     if (plane === "metadata") return this.#payloadOf(await this.#insist(write, isWanted));
     if (plane === "partition") return this.#write(write, "offset_write");
-    return this.#payloadOf(await this.#exchange(write, "partition_read"));
+    return this.#admitted(this.#payloadOf(await this.#exchange(write, "partition_read")));
+  }
+
+  /**
+   * Polls as `body` says, and makes the answer with `make` while the messages count as waiting to be read.
+   *
+   * @param options.stores  true when the poll stores the offset of what it gives out: then the answer is sure
+   * @throws as `ask`; the refusal with 58 while too many answers wait to be read
+   */
+  poll<T>(
+    body: Uint8Array,
+    options: { readonly stores: boolean; readonly make: (payload: Uint8Array) => T },
+  ): Promise<T> {
+    const { answers } = this.#parts;
+    const { operation, code } = commandFields("PollMessages");
+    const exchange = async (admitted: (payload: Uint8Array) => Uint8Array) => {
+      if (options.stores && !answers.isOpen) throw this.#crowded();
+      const header = this.#header(operation, code);
+      const outcome = await this.#exchange(() => writeMessage(header, body), "partition_read");
+      return options.make(admitted(this.#payloadOf(outcome)));
+    };
+    if (!options.stores) return exchange((payload) => this.#admitted(payload));
+    return answers.surely(() => exchange((payload) => payload));
   }
 
   /**
@@ -257,6 +282,16 @@ export class CommandSession {
       throw failures.refused(ErrorCode.TransientNotAccepted, reason);
     }
     this.#connection.request({ messageLease, done });
+  }
+
+  #admitted(payload: Uint8Array): Uint8Array {
+    if (!this.#parts.answers.admits(payload.length)) throw this.#crowded();
+    return payload;
+  }
+
+  #crowded(): Error {
+    const reason = "Too many answers wait to be read by their clients; try again.";
+    return this.#parts.failures.refused(ErrorCode.TransientNotAccepted, reason);
   }
 
   /** The payload of a success. */

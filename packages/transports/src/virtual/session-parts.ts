@@ -1,6 +1,7 @@
 import type { BlockPool, ChecksumKernel } from "@millrace/framing";
 import type { Clock, Connection, Random, TransportKind } from "@millrace/platform";
 import { SharedSpace } from "../assembly/message-space.ts";
+import { AnswerRoom } from "./answer-room.ts";
 import { PARTITION_PATIENCE_MS, type SessionParts } from "./command-session.ts";
 import { Deadlines } from "./deadlines.ts";
 import { DeliveryTurn } from "./delivery-turn.ts";
@@ -38,6 +39,7 @@ export function sessionParts(options: SessionPartsOptions): {
     transport,
     sdkName,
     room: { kernel, space, ids: new RandomIds(random) },
+    answers: new AnswerRoom(),
     turn: new DeliveryTurn(),
     deadlines: new Deadlines(clock, PARTITION_PATIENCE_MS),
     writeSlots: new WriteSlots(),

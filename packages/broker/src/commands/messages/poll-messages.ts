@@ -1,4 +1,4 @@
-import { CodedError } from "@millrace/errors";
+import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import { HEADER_LENGTH } from "@millrace/framing";
 import type { Topic } from "@millrace/metadata";
 import {
@@ -15,10 +15,11 @@ import { findGroup, findTopic } from "../../admission/find-target.ts";
 import { findConsumerGroup, rightOf } from "../../consumer-groups/membership.ts";
 import type { PartitionGroup } from "../../partition-plane/partition-group.ts";
 import { directFields } from "../../replies/direct-fields.ts";
+import { REPLY_LENGTH_ALWAYS } from "../../sessions/client-connection.ts";
 import type { ClientRequest } from "../../sessions/client-request.ts";
 import type { Session } from "../../sessions/session.ts";
 import type { Shard } from "../../shard.ts";
-import { type Handler, refuseWith, refusingErrors } from "../handler.ts";
+import { crowded, type Handler, refuseWith, refusingErrors } from "../handler.ts";
 import { type ConsumerKey, consumerKeyOf } from "../offsets/consumer-target.ts";
 import { checkOffsetRoom, storeOffsetForward } from "../offsets/store-offset-op.ts";
 import { pollPosition } from "./poll-position.ts";
@@ -94,14 +95,26 @@ function serve(poll: Poll): void {
     return;
   }
   if (asked.autoCommit) checkOffsetRoom(shard, partition, poll.consumer);
-  const lengthMax = shard.config.messageLengthMax - HEADER_LENGTH - POLL_REPLY_HEAD_LENGTH;
+  const { messageLengthMax } = shard.config;
+  const isCrowded = !poll.request.connection.mayOwe(messageLengthMax);
+  const replyLengthMax = isCrowded ? Math.min(REPLY_LENGTH_ALWAYS, messageLengthMax) : messageLengthMax;
+  const lengthMax = replyLengthMax - HEADER_LENGTH - POLL_REPLY_HEAD_LENGTH;
   const noteEnd = noteRead(poll);
   partition.read({ from, count: asked.count, lengthMax }, (error, result) => {
-    noteEnd(result);
-    if (error !== undefined) refuseWith(shard, poll.request, error);
+    const isTooLong = isCrowded && isCodedError(error, ErrorCode.FrameTooLarge);
+    const refusal = isTooLong ? crowded() : (error ?? refusalOf(poll, result));
+    noteEnd(refusal === undefined ? result : undefined);
+    if (refusal !== undefined) refuseWith(shard, poll.request, refusal);
     else if (result === undefined || result.count === 0) answerEmpty(poll, result);
     else answerMessages(poll, result);
   });
+}
+
+/** Why what was read is not given out; then it is let go. */
+function refusalOf({ request }: Poll, result: ReadResult | undefined): CodedError | undefined {
+  if (result === undefined || request.connection.mayOwe(result.length)) return undefined;
+  result.release();
+  return crowded();
 }
 
 /** Notes for a group what its member is being given; the returned function takes how the read ended. */
@@ -145,9 +158,15 @@ function answerMessages(poll: Poll, result: ReadResult): void {
     answerNothing(shard, request, PARTITION_NOT_OWNED);
     return;
   }
+  // Once the offset is stored the messages have to be given out.
+  const unreserve = request.connection.reserve(result.length);
   storeOffsetForward(poll, result.lastOffset, {
-    stored: reply,
+    stored() {
+      unreserve();
+      reply();
+    },
     failed(code) {
+      unreserve();
       result.release();
       refuseWith(shard, request, new CodedError(code));
     },

@@ -3,8 +3,9 @@ import { HEADER_LENGTH } from "@millrace/framing";
 import { decodeBody, decodeGetSnapshot, type GetSnapshot } from "@millrace/protocol";
 import { checkPermission } from "../../admission/check-permission.ts";
 import { directFields } from "../../replies/direct-fields.ts";
+import type { ClientRequest } from "../../sessions/client-request.ts";
 import type { Shard } from "../../shard.ts";
-import { type Handler, refuseWith } from "../handler.ts";
+import { checkReplyRoom, type Handler, refuseWith, refusingErrors } from "../handler.ts";
 
 /**
  * A ZIP file with facts for diagnostics, collected beside everything else: nothing here waits for it but its
@@ -24,11 +25,16 @@ export const getSnapshot: Handler = (shard, request, session) => {
     (zip) => {
       if (HEADER_LENGTH + zip.length > shard.config.messageLengthMax)
         refuseWith(shard, request, tooLong(zip));
-      else request.answer([zip], directFields(shard, request.connection));
+      else refusingErrors(shard, request, () => answer(shard, request, zip));
     },
     (error: unknown) => refuseWith(shard, request, failed(shard, error)),
   );
 };
+
+function answer(shard: Shard, request: ClientRequest, zip: Uint8Array): void {
+  checkReplyRoom(request, zip.length);
+  request.answer([zip], directFields(shard, request.connection));
+}
 
 function checkParts({ types }: GetSnapshot): void {
   if (types.length === 0)

@@ -3,9 +3,12 @@ import swagger from "@fastify/swagger";
 import { ErrorCode } from "@millrace/errors";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { serverTlsOptions } from "../../tls/server-tls.ts";
+import type { AnswerRoom } from "../../virtual/answer-room.ts";
 import type { CommandSession } from "../../virtual/command-session.ts";
 import { unauthenticated } from "./access/access-tokens.ts";
+import { whenAnswerLeft } from "./answer-left.ts";
 import { answerError } from "./errors/answer-error.ts";
+import { answerNoHttp } from "./errors/answer-no-http.ts";
 import { badInput, errorOfCode, HttpError, plainError } from "./errors/http-error.ts";
 import type { CorsOptions, ListenHttpOptions } from "./http-options.ts";
 import { Fields } from "./json/fields.ts";
@@ -43,12 +46,17 @@ const HEADERS_MAX_MS = 10_000;
 /** How often in that time slow ones are looked for. */
 const HEADERS_CHECKS = 5;
 
+/** Answers up to this length are not worth counting: a socket has few of them. */
+const UNCOUNTED_LENGTH_MAX = 4096;
+
 /** Name of the proof of identity in the document of the API. */
 const SCHEME_NAME = "bearer";
 
 /** What the app needs beside the options of the listener. */
 export interface AppParts {
   readonly sessions: SessionTable;
+  /** What bounds answers that wait to be read. */
+  readonly answers: AnswerRoom;
   readonly isReady: () => boolean;
 }
 
@@ -73,7 +81,8 @@ export async function createApp(options: ListenHttpOptions, parts: AppParts): Pr
   });
   app.register((routes, _options, done) => {
     addAccess(routes, options, parts.sessions);
-    for (const route of allRoutes(options)) addRoute(routes, route, options.optionChecks);
+    const shared = { optionChecks: options.optionChecks, room: parts.answers };
+    for (const route of allRoutes(options)) addRoute(routes, route, shared);
     done();
   });
   await app.ready();
@@ -97,6 +106,7 @@ function createFastify(options: ListenHttpOptions): FastifyInstance {
   const { tls, log } = options;
   const settings = {
     bodyLimit: options.bodyLengthMax,
+    clientErrorHandler: answerNoHttp,
     connectionTimeout: SILENCE_MAX_MS,
     routerOptions: { maxParamLength: 1024, ignoreTrailingSlash: true },
     frameworkErrors: (error: unknown, _: unknown, reply: unknown) =>
@@ -131,7 +141,11 @@ function allRoutes(
   ];
 }
 
-function addRoute(app: FastifyInstance, route: Route, optionChecks: OptionChecks): void {
+function addRoute(
+  app: FastifyInstance,
+  route: Route,
+  { optionChecks, room }: { readonly optionChecks: OptionChecks; readonly room: AnswerRoom },
+): void {
   app.route({
     method: route.method,
     url: route.url,
@@ -141,7 +155,7 @@ function addRoute(app: FastifyInstance, route: Route, optionChecks: OptionChecks
       const refuse = (error: unknown) => void reply.send(error);
       const answer = (value: JsonValue | RawAnswer | undefined) => {
         try {
-          sendAnswer(reply, route, value);
+          sendAnswer({ request, reply, room }, route, value);
         } catch (error) {
           refuse(error);
         }
@@ -152,11 +166,31 @@ function addRoute(app: FastifyInstance, route: Route, optionChecks: OptionChecks
   });
 }
 
-function sendAnswer(reply: FastifyReply, route: Route, answer: JsonValue | RawAnswer | undefined): void {
+/** A request, its reply, and what bounds those that are not sent. */
+interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly room: AnswerRoom;
+}
+
+function sendAnswer(exchange: Exchange, route: Route, answer: JsonValue | RawAnswer | undefined): void {
+  const { reply } = exchange;
   if (reply.statusCode === 200) reply.code(route.status);
   if (answer === undefined) reply.send();
-  else if (answer instanceof RawAnswer) reply.type(answer.contentType).send(answer.content);
-  else reply.type("application/json; charset=utf-8").send(writeJson(answer));
+  else if (answer instanceof RawAnswer)
+    reply.type(answer.contentType).send(counted(exchange, answer.content));
+  else reply.type("application/json; charset=utf-8").send(counted(exchange, writeJson(answer)));
+}
+
+/**
+ * A long answer counts until it left, and is bytes: of a text the socket would keep several copies on the
+ * heap, which ends the process when it is full.
+ */
+function counted({ request, reply, room }: Exchange, content: string | Uint8Array): string | Uint8Array {
+  if (content.length <= UNCOUNTED_LENGTH_MAX) return content;
+  const bytes = typeof content === "string" ? Buffer.from(content) : content;
+  whenAnswerLeft(request.raw, reply.raw, room.take(bytes.length));
+  return bytes;
 }
 
 /** JSON bodies with exact numbers; an empty body counts as none. */

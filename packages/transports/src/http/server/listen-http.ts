@@ -44,7 +44,7 @@ export async function listenHttp(options: ListenHttpOptions): Promise<HttpListen
   const idleSeconds = options.jwt.expirySeconds;
   const sessions = new SessionTable({ parts, tokens, sessionsMax: options.sessionsMax, idleSeconds });
   let isReady = true;
-  const app = await createApp(options, { sessions, isReady: () => isReady });
+  const app = await createApp(options, { sessions, answers: parts.answers, isReady: () => isReady });
   const tlsSockets = options.tls === undefined ? undefined : new TlsSockets(app.server);
   try {
     await app.listen({ host: options.host, port: options.port });

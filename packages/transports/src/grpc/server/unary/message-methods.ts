@@ -27,7 +27,7 @@ import {
   type SendMessagesRequest,
 } from "./millrace-proto.table.ts";
 import { typedValue } from "./proto-objects.ts";
-import { ask, type UnaryMethod, unaryMethod } from "./unary-method.ts";
+import { type UnaryMethod, unaryMethod } from "./unary-method.ts";
 import { consumerOf, topicOf, userHeadersOf } from "./wire-values.ts";
 
 const { method } = Millrace;
@@ -54,7 +54,7 @@ export function messageMethods({ clock, messageLengthMax }: MessageMethodParts):
       if (confirmation === undefined) throw new CodedError(ErrorCode.InvalidCommand, "A reply is empty.");
       return { ...confirmation, baseOffset: BigInt(confirmation.baseOffset) };
     }),
-    unaryMethod(method.pollMessages, async (call, request) => {
+    unaryMethod(method.pollMessages, async ({ session }, request) => {
       const poll = {
         ...topicOf(request),
         consumer: consumerOf(request.consumer),
@@ -63,7 +63,8 @@ export function messageMethods({ clock, messageLengthMax }: MessageMethodParts):
         count: request.count ?? COUNT_DEFAULT,
         autoCommit: request.autoCommit,
       };
-      return polled(await ask(call, "PollMessages", encodePollMessages, poll));
+      const body = encodeBody(encodePollMessages, poll);
+      return session.poll(body, { stores: request.autoCommit, make: polled });
     }),
   ];
 }

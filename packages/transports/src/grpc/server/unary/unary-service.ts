@@ -2,7 +2,7 @@ import type { MethodDefinition, ServerWritableStream, ServiceDefinition } from "
 import { CodedError, ErrorCode, InvariantError, isCodedError } from "@millrace/errors";
 import type { BlockPool, ChecksumKernel } from "@millrace/framing";
 import { type Clock, type Connection, type Log, type Random, TransportKind } from "@millrace/platform";
-import { AnswerRoom } from "../../../virtual/answer-room.ts";
+import type { AnswerRoom } from "../../../virtual/answer-room.ts";
 import { sessionParts } from "../../../virtual/session-parts.ts";
 import { SERVICE_NAME } from "../../exchange-definition.ts";
 import { bearerOf, checkPrivacy } from "../call-credentials.ts";
@@ -60,13 +60,14 @@ const asItIs = (bytes: Uint8Array): Buffer =>
 export class UnaryService {
   readonly #options: UnaryServiceOptions;
   readonly #sessions: UnarySessions;
-  readonly #room = new AnswerRoom();
+  readonly #room: AnswerRoom;
   readonly #serves = new Map<string, Serve>();
 
   constructor(options: UnaryServiceOptions) {
     this.#options = options;
     const names = { transport: TransportKind.grpc, sdkName: "grpc", failures: GRPC_FAILURES };
     const { parts, space } = sessionParts({ ...options, ...names });
+    this.#room = parts.answers;
     const onQuiet = () => space.release();
     this.#sessions = new UnarySessions({ parts, sessionsMax: options.sessionsMax, onQuiet });
     const methods = [systemMethods, streamMethods, topicMethods, groupMethods, offsetMethods];

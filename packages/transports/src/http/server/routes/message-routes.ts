@@ -6,8 +6,6 @@ import {
   type PollingStrategy,
   type SendConfirmation,
 } from "@millrace/protocol";
-import { AnswerRoom } from "../../../virtual/answer-room.ts";
-import { plainError } from "../errors/http-error.ts";
 import type { Fields } from "../json/fields.ts";
 import { pollText, readSend } from "../objects/message-json.ts";
 import { schema } from "../openapi/schemas.table.ts";
@@ -40,7 +38,6 @@ export interface MessageRouteParts {
 
 /** Produce and poll. */
 export function messageRoutes(parts: MessageRouteParts): readonly Route[] {
-  const room = new AnswerRoom();
   const memo = new SendMetadataMemo();
   return [
     {
@@ -72,19 +69,16 @@ export function messageRoutes(parts: MessageRouteParts): readonly Route[] {
       answer: schema.polledMessages,
       async handle(call) {
         const { query } = call;
-        if (!room.isOpen) {
-          throw plainError(503, "server_busy", "Too many answers wait to be read by their clients.");
-        }
+        const stores = query.flag("auto_commit", false);
         const request = encodePollMessages({
           ...topicOf(call),
           consumer: consumerOf(query, false),
           partitionId: query.u32("partition_id", 0),
           strategy: strategyOf(query),
           count: query.u32("count", COUNT_DEFAULT),
-          autoCommit: query.flag("auto_commit", false),
+          autoCommit: stores,
         });
-        const text = pollText(await call.session.ask("PollMessages", request));
-        call.whenSent(room.take(text.length));
+        const text = await call.session.poll(request, { stores, make: pollText });
         return new RawAnswer(JSON_TYPE, text);
       },
     },

@@ -41,8 +41,4 @@ export class RequestCall implements RouteCall {
   status(status: number): void {
     this.#reply.code(status);
   }
-
-  whenSent(callback: () => void): void {
-    this.#reply.raw.once("close", callback);
-  }
 }

@@ -16,12 +16,10 @@ export interface RouteCall {
   readonly query: Fields;
   /** The parsed JSON body; undefined when there is none. */
   readonly body: unknown;
-  /** Sets a header of the answer. This and the two below cannot be taken out of the call. */
+  /** Sets a header of the answer. This and the one below cannot be taken out of the call. */
   header(this: RouteCall, name: string, value: string): void;
   /** Answers with another status than the route's own. */
   status(this: RouteCall, status: number): void;
-  /** Calls back once, when the answer was sent or its client is gone. */
-  whenSent(this: RouteCall, callback: () => void): void;
 }
 
 /** One route of the API, with the words that describe it. */

@@ -4,6 +4,7 @@ import { encodeReplyHeader, HEADER_LENGTH, type Lease, operationAt } from "@mill
 import { TransportKind } from "@millrace/platform";
 import { createSimPlatform } from "@millrace/platform/sim";
 import { encodeLoginReply, encodeResultSuccess, Operation } from "@millrace/protocol";
+import { AnswerRoom } from "../../../virtual/answer-room.ts";
 import { PARTITION_PATIENCE_MS } from "../../../virtual/command-session.ts";
 import { Deadlines } from "../../../virtual/deadlines.ts";
 import { DeliveryTurn } from "../../../virtual/delivery-turn.ts";
@@ -63,6 +64,7 @@ function started(
     transport: TransportKind.http,
     sdkName: "http",
     room: {} as BatchRoom,
+    answers: new AnswerRoom(),
     turn: new DeliveryTurn(),
     deadlines: new Deadlines(clock, PARTITION_PATIENCE_MS),
     writeSlots: new WriteSlots(),
