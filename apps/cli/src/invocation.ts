@@ -37,6 +37,8 @@ export interface Invocation {
    * @param order  which credentials come first; by default the stored login
    */
   readonly client: (order?: CredentialOrder) => Promise<Client>;
+  /** One more session beside that of `client`, for a command that needs several; closed with it. */
+  readonly newClient: () => Promise<Client>;
 }
 
 /** What a command does. It answers a result, or undefined when it printed while it ran, or an exit code. */
@@ -71,8 +73,8 @@ export function createRun(world: World, debug: (options: GlobalOptions) => Debug
       try {
         announce(command, options, output, log);
         const own = values.slice(0, -1) as unknown as Values;
-        const { server, client } = session;
-        const answer = await handler({ world, output, options, server, client }, ...own);
+        const { server, client, newClient } = session;
+        const answer = await handler({ world, output, options, server, client, newClient }, ...own);
         if (typeof answer === "number") outcome.exitCode = answer;
         else if (answer !== undefined) output.show(answer);
       } catch (error) {
@@ -145,18 +147,27 @@ function createSession(world: World, options: GlobalOptions, log: DebugLog) {
     if (hasTypedCredentials(options)) world.stderr.write(`${LOGIN_COUNTS}\n`);
     return connectWithLogin(world, { target: to, credentials });
   };
+  const opened: Promise<Client>[] = [];
+  const open = (order?: CredentialOrder) => {
+    const one = connect(order);
+    opened.push(one);
+    return one;
+  };
   return {
     server,
     client: (order?: CredentialOrder) => {
-      opening ??= connect(order);
+      opening ??= open(order);
       return opening;
     },
+    newClient: () => open(),
     close: async () => {
-      const client = await opening?.catch(() => undefined);
-      if (client === undefined) return;
+      const clients = (await Promise.allSettled(opened)).flatMap((one) =>
+        one.status === "fulfilled" ? [one.value] : [],
+      );
+      if (clients.length === 0) return;
       // What the command did is done and reported; a connection that cannot part politely changes nothing.
-      const closing = client.close().catch((error: unknown) => log.error(error));
-      await Promise.race([closing, sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
+      const closing = clients.map((client) => client.close().catch((error: unknown) => log.error(error)));
+      await Promise.race([Promise.all(closing), sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
     },
   };
 }

@@ -1,4 +1,5 @@
 import { Command, CommanderError, Option } from "commander";
+import { addBench } from "./commands/bench.ts";
 import { addClient } from "./commands/client/group.ts";
 import { addCluster } from "./commands/cluster/group.ts";
 import { outputOption } from "./commands/command.ts";
@@ -81,6 +82,7 @@ const COMMANDS = [
   addContext,
   addClient,
   addCluster,
+  addBench,
 ];
 
 function refuseUnknown(command: Command): void {

@@ -87,6 +87,8 @@ export interface Client extends PlainCalls {
   ): Promise<
     Pick<PolledMessages, "partitionId" | "currentOffset"> & { readonly messages: readonly ShownMessage[] }
   >;
-  consumerGroup(options: Pick<GroupConsumerOptions, "stream" | "topic" | "group">): GroupReader;
+  consumerGroup(
+    options: Pick<GroupConsumerOptions, "stream" | "topic" | "group" | "batchCountMax">,
+  ): GroupReader;
   producer(options: ProducerOptions): Pick<Producer, "send" | "close">;
 }
