@@ -115,7 +115,7 @@ for (const scenario of SCENARIO_NAMES) {
   });
 }
 
-test("on the server's own machine its CPU and memory are shown", {
+test("on its own machine the server's CPU and memory show", {
   skip: process.platform !== "linux",
 }, async () => {
   const shown = await json("bench", "balanced-producer", ...SMALL);

@@ -8,8 +8,8 @@ export interface LoadClock {
 }
 
 /**
- * Timers of Node are exact to a millisecond and late by up to one more. A request that leaves late shows in its
- * latency, so the last stretch is spent in turns of the event loop, which keep replies coming in.
+ * Timers of Node are exact to a millisecond and late by up to one more. A request that leaves late shows in
+ * its latency, so the last stretch is spent in turns of the event loop, which keep replies coming in.
  */
 const TURNS_MS = 2;
 

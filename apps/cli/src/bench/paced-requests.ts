@@ -22,9 +22,9 @@ export interface PacedRequests {
 /**
  * Makes requests, each at the time it is due.
  *
- * With an interval the times are set before the first request leaves: a stall moves none of them, the requests
- * it held up leave late, and who counts from `dueMs` sees what they waited. Counting from when they left would
- * hide exactly the slow part (coordinated omission).
+ * With an interval the times are set before the first request leaves: a stall moves none of them, the
+ * requests it held up leave late, and who counts from `dueMs` sees what they waited. Counting from when they
+ * left would hide exactly the slow part (coordinated omission).
  */
 export async function runPaced({ intervalMs, delayMs, ...requests }: PacedRequests): Promise<void> {
   const { clock, count, inFlight, signal, request } = requests;

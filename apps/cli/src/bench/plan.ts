@@ -70,8 +70,8 @@ export interface BenchPlan extends Omit<BenchOptions, "partitions"> {
 /**
  * Works out who does what.
  *
- * @throws UsageError for an option that means nothing to the scenario, and for actors that would have nothing to
- *         do
+ * @throws UsageError for an option that means nothing to the scenario, and for actors that would have
+ *         nothing to do
  */
 export function planBench(scenario: ScenarioName, options: BenchOptions): BenchPlan {
   const traits: Scenario = SCENARIOS[scenario];

@@ -1,4 +1,4 @@
-import type { Part, Result } from "../../output/result.ts";
+import type { Part } from "../../output/result.ts";
 import { benchResult, KIND_TEXTS } from "../bench-result.ts";
 import type { Role } from "../meter.ts";
 import type { BenchRun } from "../run-bench.ts";
@@ -6,7 +6,8 @@ import { escapeHtml } from "./html-text.ts";
 import { lineChart } from "./line-chart.ts";
 
 const STYLE = `
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 1100px; margin: 2rem auto; padding: 0 1rem; color: #222 }
+body { font: 15px/1.5 system-ui, sans-serif; color: #222 }
+body { max-width: 1100px; margin: 2rem auto; padding: 0 1rem }
 table { border-collapse: collapse; margin: 1rem 0; font-size: 13px }
 th, td { border: 1px solid #ddd; padding: .25rem .6rem; text-align: right }
 th:first-child, td:first-child { text-align: left }
@@ -32,8 +33,8 @@ export function reportPage(run: BenchRun, when: string): string {
 <head><meta charset="utf-8"/><title>${escapeHtml(title)}</title><style>${STYLE}</style></head>
 <body>
 <h1>${escapeHtml(title)}</h1>
-<p>${escapeHtml(when)}. Speeds count payload bytes, 1 MB is 1,000,000 bytes. With a rate limit a latency begins when
-the request was due, whether it could leave then or not.</p>
+<p>${escapeHtml(when)}. Speeds count payload bytes, 1 MB is 1,000,000 bytes. With a rate limit a latency
+begins when the request was due, whether it could leave then or not.</p>
 <ul>${run.roles.map(({ kind }) => `<li>${escapeHtml(KIND_TEXTS[kind])}</li>`).join("")}</ul>
 <h2>Speed</h2>
 ${speedChart(run.roles)}
@@ -73,7 +74,7 @@ function placeOf(part: number): number {
   return part === 1 ? LAST_PLACE : -Math.log10(1 - part);
 }
 
-function partAsHtml(part: Result["parts"][number]): string {
+function partAsHtml(part: Part): string {
   if (part.kind === "sentence") return `<p>${escapeHtml(part.text)}</p>`;
   return `<div class="wide"><table>${linesOf(part)}</table></div>`;
 }
