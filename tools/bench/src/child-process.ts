@@ -12,10 +12,19 @@ export interface Target {
 
 const pinned = existsSync("/usr/bin/taskset");
 
-/** Runs Node on the first core where `taskset` is there, so that server and client do not share one. */
+/** Runs Node as a server under measurement. */
 export function spawnServerNode(args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
-  const command = pinned ? ["taskset", "-c", "0", process.execPath] : [process.execPath];
-  const [program = process.execPath, ...before] = command;
+  return spawnServer(process.execPath, args, env);
+}
+
+/** Runs a program on the first core where `taskset` is there, so that server and client do not share one. */
+export function spawnServer(
+  server: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): ChildProcess {
+  const command = pinned ? ["taskset", "-c", "0", server] : [server];
+  const [program = server, ...before] = command;
   return spawn(program, [...before, ...args], {
     stdio: ["ignore", "pipe", "inherit"],
     env: { ...process.env, ...env },
@@ -44,10 +53,19 @@ export function outputOf(child: ChildProcess, pattern: RegExp): Promise<RegExpEx
 
 /** Ends a child in order and waits for its exit. */
 export function stopChild(child: ChildProcess): Promise<void> {
+  return endChild(child, "SIGTERM");
+}
+
+/** Ends a child at once, as a crash would, and waits for its exit. */
+export function killChild(child: ChildProcess): Promise<void> {
+  return endChild(child, "SIGKILL");
+}
+
+function endChild(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   return new Promise((resolve) => {
-    if (child.exitCode !== null) return resolve();
+    if (child.exitCode !== null || child.signalCode !== null) return resolve();
     child.once("exit", () => resolve());
-    child.kill("SIGTERM");
+    child.kill(signal);
   });
 }
 

@@ -15,6 +15,11 @@ export const GOALS = {
   websocket: { mustReach: 0.4, aim: 0.7 },
   grpc: { mustReach: 0.25, aim: 0.5 },
   http: { mustReach: 0.5, aim: 0.7 },
+  thousand: { mustReach: 0.3, aim: 0.7 },
+  persisted: { mustReach: 0.7, aim: 1 },
+  redisEverysec: { mustReach: 0.7, aim: 1 },
+  jetStream: { mustReach: 1.5, aim: 2 },
+  redisAlways: { mustReach: 3, aim: 6 },
 } as const satisfies Record<string, Goal>;
 
 /** Size of the message memory a server takes when it is not told otherwise, in MiB. */

@@ -1,6 +1,7 @@
 import net from "node:net";
 
-const LANDING_LENGTH = 1 << 20;
+/** All connections read into the same bytes: each read is looked at before the next one. */
+const LANDING = Buffer.alloc(1 << 20);
 
 /** What a pump sends next; the same arrays may come again once their reply is in. */
 export type NextRequest = (index: number) => Buffer;
@@ -24,16 +25,15 @@ export class LoadConnection {
 
   static open(port: number): Promise<LoadConnection> {
     return new Promise((resolve, reject) => {
-      const landing = Buffer.alloc(LANDING_LENGTH);
       const callback = (length: number) => {
-        connection.#take(landing, length);
+        connection.#take(LANDING, length);
         return true;
       };
       const socket = net.connect({
         port,
         host: "127.0.0.1",
         noDelay: true,
-        onread: { buffer: landing, callback },
+        onread: { buffer: LANDING, callback },
       });
       const connection = new LoadConnection(socket);
       socket.once("error", reject);

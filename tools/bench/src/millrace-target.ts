@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { outputOf, spawnServerNode, stopChild, type Target } from "./child-process.ts";
+import { killChild, outputOf, spawnServerNode, stopChild, type Target } from "./child-process.ts";
 import { LoadConnection } from "./load-connection.ts";
 import { CLIENT, RequestFactory } from "./requests.ts";
 
@@ -15,6 +15,8 @@ const SERVER =
 export interface MillraceTarget extends Target {
   /** Port of another listener, by its name in the banner. */
   portOf(listener: string): number;
+  /** Ends it as a crash would; `stop` still has to be called. */
+  kill(): Promise<void>;
 }
 
 /** What both kinds of connections of the benchmark can do. */
@@ -22,9 +24,24 @@ interface Caller {
   call(request: Buffer): Promise<Buffer>;
 }
 
+/** A folder of its own for what a server or a limit writes; whoever asks removes it. */
+export function makeDataFolder(): Promise<string> {
+  return mkdtemp(join(process.env["MILLRACE_BENCH_DIR"] ?? tmpdir(), "millrace-bench-"));
+}
+
 /** Starts the built server on a fresh data directory; `stop` removes it. */
 export async function startMillrace(env: NodeJS.ProcessEnv = {}): Promise<MillraceTarget> {
-  const folder = await mkdtemp(join(process.env["MILLRACE_BENCH_DIR"] ?? tmpdir(), "millrace-bench-"));
+  const folder = await makeDataFolder();
+  const target = await startMillraceOn(folder, env);
+  const stop = async () => {
+    await target.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+  return { ...target, stop };
+}
+
+/** Starts the built server on a data directory that stays when it stops. */
+export async function startMillraceOn(folder: string, env: NodeJS.ProcessEnv = {}): Promise<MillraceTarget> {
   const settings = {
     MILLRACE_TCP_ADDRESS: "127.0.0.1:0",
     MILLRACE_WEBSOCKET_ADDRESS: "127.0.0.1:0",
@@ -37,11 +54,8 @@ export async function startMillrace(env: NodeJS.ProcessEnv = {}): Promise<Millra
   const [banner] = await outputOf(child, /^ {2}tcp[\s\S]*^ {2}data/m);
   const portOf = (listener: string) =>
     Number(new RegExp(`^ {2}${listener} +127\\.0\\.0\\.1:(\\d+)$`, "m").exec(banner)?.[1]);
-  const stop = async () => {
-    await stopChild(child);
-    await rm(folder, { recursive: true, force: true });
-  };
-  return { pid: child.pid ?? 0, port: portOf("tcp"), portOf, stop };
+  const [stop, kill] = [() => stopChild(child), () => killChild(child)];
+  return { pid: child.pid ?? 0, port: portOf("tcp"), portOf, stop, kill };
 }
 
 /** A logged-in benchmark client of a Millrace server. */

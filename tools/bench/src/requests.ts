@@ -1,4 +1,10 @@
-import { createChecksumKernel, encodeRequestHeader, HEADER_LENGTH, writeBatch } from "@millrace/framing";
+import {
+  createChecksumKernel,
+  encodeRequestHeader,
+  HEADER_LENGTH,
+  typedField,
+  writeBatch,
+} from "@millrace/framing";
 import {
   CommandCode,
   encodeCreateStream,
@@ -57,8 +63,14 @@ export class RequestFactory {
     return this.#frame(Operation.DeleteStream, encodeDeleteStream({ stream: { kind: "name", name } }));
   }
 
-  createTopic(stream: string, name: string, partitionsCount = 1): Buffer {
-    const body = { stream: { kind: "name", name: stream }, partitionsCount, name, options: [] } as const;
+  createTopic(
+    stream: string,
+    name: string,
+    partitionsCount = 1,
+    durability: "replicated" | "persisted" = "replicated",
+  ): Buffer {
+    const options = [{ key: "durability", value: typedField("string", durability) }];
+    const body = { stream: { kind: "name", name: stream }, partitionsCount, name, options } as const;
     return this.#frame(Operation.CreateTopic, encodeCreateTopic(body));
   }
 

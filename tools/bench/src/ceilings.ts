@@ -1,0 +1,28 @@
+/** A figure that has to stay below something. */
+export interface CeilingFigure {
+  readonly name: string;
+  readonly unit: "s" | "KiB";
+  readonly value: number;
+  /** `--check` fails above it. */
+  readonly mostAllowed: number;
+  readonly aim: number;
+}
+
+/** Seconds from the start of the process to its first reply. */
+export const START = {
+  clean: { mostAllowed: 1, aim: 0.5 },
+  crashed: { mostAllowed: 3, aim: 1.5 },
+} as const;
+
+/** What partitions that nobody uses may cost. */
+export const PARTITIONS_IDLE = {
+  count: 1000,
+  memory: { mostAllowed: 64, aim: 32 },
+  start: { mostAllowed: 3, aim: 1.5 },
+} as const;
+
+/** Prints one such figure. */
+export function printCeiling({ name, unit, value, mostAllowed, aim }: CeilingFigure): void {
+  const reached = value <= mostAllowed ? "reached" : "MISSED";
+  console.log(`${name}\n  ${value.toFixed(2)} ${unit} (at most ${mostAllowed}, aim ${aim}: ${reached})`);
+}
