@@ -17,6 +17,7 @@ import { benchPersisted } from "./persisted.ts";
 import { benchPolls } from "./poll.ts";
 import { printFigure, printIdle, printKernel, printMemory, printOpsCosts } from "./print-report.ts";
 import { benchProduce, benchSingle } from "./produce.ts";
+import { benchSdk } from "./sdk.ts";
 import { benchPartitions, benchStart } from "./start.ts";
 import { printWallFigure, type WallFigure } from "./wall-figure.ts";
 
@@ -37,6 +38,7 @@ const SCENARIOS = [
   "start",
   "partitions",
   "peers",
+  "sdk",
 ] as const;
 type Scenario = (typeof SCENARIOS)[number];
 
@@ -114,6 +116,7 @@ const RUNS: Record<Scenario, (report: Report) => Promise<void> | void> = {
   persisted: async (report) => addWallFigures(report, [await benchPersisted(report.rounds)]),
   start: async (report) => addCeilings(report, await benchStart(report.rounds)),
   partitions: async (report) => addCeilings(report, await benchPartitions(report.rounds)),
+  sdk: async (report) => addFigures(report, await benchSdk(report.rounds)),
   peers: async (report) => addWallFigures(report, await benchPeers(report.rounds, values["install-peers"])),
 };
 

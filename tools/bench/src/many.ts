@@ -46,9 +46,9 @@ async function benchConnections({ name, connections, goal, rounds }: Connections
     return (count: number, inFlight: number) => connection.pump(count, inFlight, next);
   });
   const requestLength = first.requests.send("bench", "t", MESSAGES, PAYLOAD_LENGTH).length;
-  const run = async (work: () => Promise<unknown>) => {
+  const run = async (partitions: number, work: () => Promise<unknown>) => {
     await first.connection.call(first.requests.createStream("bench"));
-    await first.connection.call(first.requests.createTopic("bench", "t", connections));
+    await first.connection.call(first.requests.createTopic("bench", "t", partitions));
     const cost = await measure(target.pid, REQUESTS * MESSAGES, REQUESTS * requestLength, async () => {
       await work();
     });
@@ -57,8 +57,9 @@ async function benchConnections({ name, connections, goal, rounds }: Connections
   };
   const figure = await compare(
     { name, limitName: "1 x 1", goal, rounds },
-    () => run(() => pumps[0]?.(REQUESTS, IN_FLIGHT_ALONE) ?? Promise.resolve()),
-    () => run(() => Promise.all(pumps.map((pump) => pump(REQUESTS / connections, IN_FLIGHT_EACH)))),
+    () => run(1, () => pumps[0]?.(REQUESTS, IN_FLIGHT_ALONE) ?? Promise.resolve()),
+    () =>
+      run(connections, () => Promise.all(pumps.map((pump) => pump(REQUESTS / connections, IN_FLIGHT_EACH)))),
   );
   for (const { connection } of clients) connection.close();
   await target.stop();

@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type CeilingFigure, PARTITIONS_IDLE, START } from "./ceilings.ts";
 import { makeDataFolder, openClient, startMillraceOn } from "./millrace-target.ts";
-import { median, residentBytesOf } from "./process-usage.ts";
+import { cpuNanosOf, median, residentBytesOf } from "./process-usage.ts";
 
 const MESSAGES = 1000;
 const PAYLOAD_LENGTH = 256;
@@ -14,16 +14,16 @@ const SETTLE_MS = 2_000;
 export async function benchStart(rounds: number): Promise<CeilingFigure[]> {
   const folder = await makeDataFolder();
   await fillFolder(folder);
-  const clean: number[] = [];
-  const crashed: number[] = [];
+  const clean: StartTime[] = [];
+  const crashed: StartTime[] = [];
   for (let round = 0; round < rounds; round++) {
     clean.push(await startAndEnd(folder, "kill"));
     crashed.push(await startAndEnd(folder, "stop"));
   }
   await rm(folder, { recursive: true });
   return [
-    { name: "start with 1 GiB after a clean stop", unit: "s", value: median(clean), ...START.clean },
-    { name: "start with 1 GiB after a crash", unit: "s", value: median(crashed), ...START.crashed },
+    { name: "start with 1 GiB after a clean stop", ...medianStart(clean), ...START.clean },
+    { name: "start with 1 GiB after a crash", ...medianStart(crashed), ...START.crashed },
   ];
 }
 
@@ -31,13 +31,12 @@ export async function benchStart(rounds: number): Promise<CeilingFigure[]> {
 export async function benchPartitions(rounds: number): Promise<CeilingFigure[]> {
   const folder = await makeDataFolder();
   const memory = await memoryOfPartitions(folder);
-  const starts: number[] = [];
+  const starts: StartTime[] = [];
   for (let round = 0; round < rounds; round++) starts.push(await startAndEnd(folder, "stop"));
   await rm(folder, { recursive: true });
-  const starting = { name: "start with 1,000 partitions", unit: "s", value: median(starts) } as const;
   return [
     { name: "memory of an idle partition", unit: "KiB", value: memory / 1024, ...PARTITIONS_IDLE.memory },
-    { ...starting, ...PARTITIONS_IDLE.start },
+    { name: "start with 1,000 partitions", ...medianStart(starts), ...PARTITIONS_IDLE.start },
   ];
 }
 
@@ -53,15 +52,26 @@ async function fillFolder(folder: string): Promise<void> {
   await target.stop();
 }
 
-/** Seconds from the start of the process to the reply to a login; then it ends in one way or the other. */
-async function startAndEnd(folder: string, end: "stop" | "kill"): Promise<number> {
+interface StartTime {
+  readonly seconds: number;
+  readonly cpuSeconds: number;
+}
+
+function medianStart(starts: readonly StartTime[]) {
+  const value = median(starts.map(({ seconds }) => seconds));
+  return { unit: "s", value, cpuSeconds: median(starts.map(({ cpuSeconds }) => cpuSeconds)) } as const;
+}
+
+/** The time from the start of the process to the reply to a login; then it ends in one way or the other. */
+async function startAndEnd(folder: string, end: "stop" | "kill"): Promise<StartTime> {
   const before = performance.now();
   const target = await startMillraceOn(folder);
   const { connection } = await openClient(target.port);
   const seconds = (performance.now() - before) / 1000;
+  const cpuSeconds = cpuNanosOf(target.pid) / 1e9;
   connection.close();
   await target[end]();
-  return seconds;
+  return { seconds, cpuSeconds };
 }
 
 /** Bytes of resident memory that 1,000 partitions with a message each add, divided by their number. */

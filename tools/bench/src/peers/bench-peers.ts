@@ -5,7 +5,9 @@ import type { WallFigure } from "../wall-figure.ts";
 import { installPeers, type Peer, programOf, startJetStream, startRedis } from "./peer-servers.ts";
 
 const PAYLOAD = new Uint8Array(256).map((_, at) => at);
-const IN_FLIGHT = 64;
+/** As our own figure of one message a request has it, and deep enough that every server groups what it can. */
+const DEPTHS = [64, 1024] as const;
+const COPIES = 2048;
 
 /** One comparison: a peer, how it confirms, and how Millrace does. */
 interface Comparison {
@@ -52,7 +54,7 @@ const COMPARISONS: readonly Comparison[] = [
 ];
 
 /**
- * One message of 256 bytes a request, 64 requests in flight on one connection, against what Debian provides.
+ * One message of 256 bytes a request, pipelined on one connection, against what Debian provides.
  * A peer that is not on this machine is said and left out.
  *
  * @param mayInstall  installs missing peers with `apt-get`, when the user is root
@@ -66,28 +68,34 @@ export async function benchPeers(rounds: number, mayInstall: boolean): Promise<W
     const program = programOf(comparison.program);
     if (program === undefined)
       console.log(`${comparison.againstName}: ${comparison.program} is not here, left out`);
-    else figures.push(await benchPeer(comparison, program, rounds));
+    else for (const depth of DEPTHS) figures.push(await benchPeer(comparison, { program, depth, rounds }));
   }
   return figures;
 }
 
-async function benchPeer(comparison: Comparison, program: string, rounds: number): Promise<WallFigure> {
+interface PeerRun {
+  readonly program: string;
+  readonly depth: number;
+  readonly rounds: number;
+}
+
+async function benchPeer(comparison: Comparison, { program, depth, rounds }: PeerRun): Promise<WallFigure> {
   const { againstName, durability, requests: count, confirms, goal } = comparison;
   const peer = await comparison.start(program);
   const target = await startMillrace();
   const { connection, requests } = await openClient(target.port);
   const request = requests.send("bench", "t", 1, PAYLOAD.length);
-  const next = requests.rotate(request, IN_FLIGHT * 2);
+  const next = requests.rotate(request, COPIES);
   const [ours, against]: [Cost[], Cost[]] = [[], []];
   for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
     const peerCost = await measure(peer.pid, count, count * PAYLOAD.length, () =>
-      peer.connection.pump(count, IN_FLIGHT, peer.request),
+      peer.connection.pump(count, depth, peer.request),
     );
     await peer.clear();
     await connection.call(requests.createStream("bench"));
     await connection.call(requests.createTopic("bench", "t", 1, durability));
     const ourCost = await measure(target.pid, count, count * PAYLOAD.length, () =>
-      connection.pump(count, IN_FLIGHT, next),
+      connection.pump(count, depth, next),
     );
     await connection.call(requests.deleteStream("bench"));
     if (round < 0) continue;
@@ -98,7 +106,7 @@ async function benchPeer(comparison: Comparison, program: string, rounds: number
   await Promise.all([peer.stop(), target.stop()]);
   const [mine, other] = [medianCost(ours), medianCost(against)];
   return {
-    name: `produce 1 x 256 B, 64 in flight, ${durability}`,
+    name: `produce 1 x 256 B, ${depth} in flight, ${durability}`,
     againstName,
     unit: "messages/s",
     ours: mine.wallMessagesPerSecond,
