@@ -72,6 +72,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ["client", "list"],
   ["client", "get", "7"],
   ["cluster", "metadata"],
+  ["bench", "pinned-producer", "--batches", "2", "--messages-per-batch", "3"],
   ["topic", "verify", ...PLACE],
   ["message", "flush", ...PLACE, "0"],
   ["snapshot", "-o", HOME],

@@ -10,7 +10,7 @@ const TOTAL_LENGTH = 1 << 30;
 const IN_FLIGHT = 8;
 const SETTLE_MS = 2_000;
 
-/** How long the server takes from its start to its first reply with 1 GiB of messages, after two kinds of end. */
+/** How long the server takes from its start to its first reply with 1 GiB of messages, after two ends. */
 export async function benchStart(rounds: number): Promise<CeilingFigure[]> {
   const folder = await makeDataFolder();
   await fillFolder(folder);

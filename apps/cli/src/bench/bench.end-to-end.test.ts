@@ -136,7 +136,7 @@ test("a rate limit holds, over WebSocket too, and the transport is on record", a
   const shown = JSON.parse(ran.stdout);
   assert.equal(shown.transport, "ws");
   const [total] = shown.totals;
-  // 24 KB at 20 KB/s: the last of 12 batches a producer is due after 1.1 s, or 1.15 s for the second producer.
+  // 24 KB at 20 KB/s: the last of 12 batches is due after 1.1 s, that of the second producer after 1.15 s.
   assert.ok(total.seconds >= 1.1, `it took ${total.seconds} s`);
   assert.ok(total.megabytes_per_second <= 0.022, `${total.megabytes_per_second} MB/s`);
 });

@@ -5,7 +5,7 @@ import type { WallFigure } from "../wall-figure.ts";
 import { installPeers, type Peer, programOf, startJetStream, startRedis } from "./peer-servers.ts";
 
 const PAYLOAD = new Uint8Array(256).map((_, at) => at);
-/** As our own figure of one message a request has it, and deep enough that every server groups what it can. */
+/** As our own figure of one message a request has it, and deep enough that servers group what they can. */
 const DEPTHS = [64, 1024] as const;
 const COPIES = 2048;
 

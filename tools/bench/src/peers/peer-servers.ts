@@ -71,7 +71,7 @@ const STREAM = {
   num_replicas: 1,
 };
 
-/** A NATS server with JetStream on files; messages are published with a reply subject and confirmed one by one. */
+/** A NATS server with JetStream on files; messages have a reply subject and are confirmed one by one. */
 export async function startJetStream(program: string, payload: Uint8Array): Promise<Peer> {
   const [folder, port] = [await makeDataFolder(), await freePort()];
   const child = spawnServer(program, [
