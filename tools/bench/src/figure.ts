@@ -62,7 +62,7 @@ export async function measure(
 }
 
 /** The median of each part of several costs. */
-function medianCost(costs: readonly Cost[]): Cost {
+export function medianCost(costs: readonly Cost[]): Cost {
   return {
     cpuNanosPerMessage: median(costs.map((one) => one.cpuNanosPerMessage)),
     wallMessagesPerSecond: median(costs.map((one) => one.wallMessagesPerSecond)),
