@@ -34,6 +34,7 @@ export async function takeBehindDamage(
     (records) => {
       for (const { record, position } of records) {
         take(source, record, position, taken);
+        source.proven?.note(record, segment);
         goodEnd = position + record.length;
       }
       return true;

@@ -3,13 +3,17 @@ import type { DiskFile } from "@millrace/platform";
 import { fenced } from "../partition/fence.ts";
 import { emptySegment, type Segment } from "../segment/segment.ts";
 import { closeSegmentFiles } from "../segment/segment-files.ts";
-import type { ActiveFinding } from "./active-segment.ts";
 import { adoptCheckpoint } from "./adopt-checkpoint.ts";
 import { recoverClosed } from "./closed-partition.ts";
 import { type Base, findBase } from "./find-base.ts";
 import { judgeNewer } from "./newer-segments.ts";
 import type { RecoverySource } from "./recovery-source.ts";
-import { replaySegment, type SegmentSourceFiles } from "./replay-segment.ts";
+import {
+  type InDoubt,
+  type ReplayFinding,
+  replaySegment,
+  type SegmentSourceFiles,
+} from "./replay-segment.ts";
 import { type FoundSegment, scanDirectory } from "./scan-directory.ts";
 import { checkSealed } from "./sealed-segments.ts";
 import { setTailAside } from "./torn-tail.ts";
@@ -24,6 +28,8 @@ export interface Recovery {
   readonly lacksLog: boolean;
   /** A segment whose files end with a torn tail that was kept aside and is to be cut. */
   readonly torn: Segment | undefined;
+  /** What was read back and may not survive a power loss, on a topic where it must. */
+  readonly inDoubt: InDoubt | undefined;
   /** First offset nobody has seen; above `journaled.nextOffset` when the torn tail held messages. */
   readonly frontier: number;
 }
@@ -66,7 +72,7 @@ async function orFault<Result>(
 }
 
 function nothingWritten(): Recovery {
-  return { isNew: true, isClosed: false, lacksLog: false, torn: undefined, frontier: 0 };
+  return { isNew: true, isClosed: false, lacksLog: false, torn: undefined, inDoubt: undefined, frontier: 0 };
 }
 
 async function recoverFrom(
@@ -100,6 +106,7 @@ async function recoverActiveOf(source: RecoverySource, base: Base): Promise<Reco
         isClosed: true,
         lacksLog: false,
         torn: undefined,
+        inDoubt: undefined,
         frontier: state.journaled.nextOffset,
       };
     }
@@ -109,7 +116,8 @@ async function recoverActiveOf(source: RecoverySource, base: Base): Promise<Reco
       mayCut &&
       (await orFault(source, () => setTailAside(source, { found: base.segment, segment, files, finding })));
     const torn = isTorn === true ? segment : undefined;
-    return { isNew: false, isClosed: false, lacksLog: false, torn, frontier: finding.frontier };
+    const { frontier, inDoubt } = finding;
+    return { isNew: false, isClosed: false, lacksLog: false, torn, inDoubt, frontier };
   } finally {
     await closeSegmentFiles(files);
   }
@@ -118,12 +126,13 @@ async function recoverActiveOf(source: RecoverySource, base: Base): Promise<Reco
 /** The `.log` is gone. Harmless when no batch was ever written to it; the writer makes it anew. */
 async function recoverWithoutLog(source: RecoverySource, base: Base, ops: DiskFile): Promise<Recovery> {
   const { state } = source;
-  await replayBase(source, base, { ops, log: undefined });
+  const { finding } = await replayBase(source, base, { ops, log: undefined });
   return {
     isNew: false,
     isClosed: false,
     lacksLog: true,
     torn: undefined,
+    inDoubt: finding.inDoubt,
     frontier: state.journaled.nextOffset,
   };
 }
@@ -132,7 +141,7 @@ async function replayBase(
   source: RecoverySource,
   base: Base,
   files: SegmentSourceFiles,
-): Promise<{ readonly segment: Segment; readonly finding: ActiveFinding }> {
+): Promise<{ readonly segment: Segment; readonly finding: ReplayFinding }> {
   const { state } = source;
   adoptCheckpoint(state, base.checkpoint);
   const segment = state.active ?? emptySegment(base.segment);
