@@ -80,6 +80,7 @@ class Opening {
     const source = { options: this.#options, state, commits: this.#commits };
     const recovery = await recoverPartition(source);
     if (this.#options.role === "exclusive") await makeSure(source, recovery);
+    this.#commits.startRemoving();
     const repaired = await this.#repairWhenAsked(source);
     if (this.#options.role === "exclusive" && state.fault === undefined) await this.#makeWriter(recovery);
     state.accepted = { ...state.journaled };

@@ -29,7 +29,7 @@ export interface Recovery {
   /** A segment whose files end with a torn tail that was kept aside and is to be cut. */
   readonly torn: Segment | undefined;
   /** What was read back and may not survive a power loss, on a topic where it must. */
-  readonly inDoubt: InDoubt | undefined;
+  readonly inDoubt: readonly InDoubt[];
   /** First offset nobody has seen; above `journaled.nextOffset` when the torn tail held messages. */
   readonly frontier: number;
 }
@@ -44,13 +44,15 @@ export async function recoverPartition(source: RecoverySource): Promise<Recovery
   const found = await scanDirectory(disk, path, log);
   const { base, leftovers } = await findBase({ disk, path, kernel, log }, state.identity, found);
   const recovery = base === undefined ? nothingWritten() : await recoverFrom(source, base, found);
+  const inDoubt = [...recovery.inDoubt];
   for (const leftover of leftovers.toReversed()) {
-    await orFault(source, () => judgeNewer(source, leftover, base !== undefined));
+    const doubted = await orFault(source, () => judgeNewer(source, leftover, base !== undefined));
+    if (doubted !== undefined) inDoubt.push(doubted);
   }
   if (state.fault !== undefined) {
     log.error("The partition is damaged and takes no writes.", { path: state.path, error: state.fault });
   }
-  return { ...recovery, isNew: recovery.isNew && state.fault === undefined };
+  return { ...recovery, inDoubt, isNew: recovery.isNew && state.fault === undefined };
 }
 
 /**
@@ -72,7 +74,7 @@ async function orFault<Result>(
 }
 
 function nothingWritten(): Recovery {
-  return { isNew: true, isClosed: false, lacksLog: false, torn: undefined, inDoubt: undefined, frontier: 0 };
+  return { isNew: true, isClosed: false, lacksLog: false, torn: undefined, inDoubt: [], frontier: 0 };
 }
 
 async function recoverFrom(
@@ -106,7 +108,7 @@ async function recoverActiveOf(source: RecoverySource, base: Base): Promise<Reco
         isClosed: true,
         lacksLog: false,
         torn: undefined,
-        inDoubt: undefined,
+        inDoubt: [],
         frontier: state.journaled.nextOffset,
       };
     }
@@ -116,8 +118,8 @@ async function recoverActiveOf(source: RecoverySource, base: Base): Promise<Reco
       mayCut &&
       (await orFault(source, () => setTailAside(source, { found: base.segment, segment, files, finding })));
     const torn = isTorn === true ? segment : undefined;
-    const { frontier, inDoubt } = finding;
-    return { isNew: false, isClosed: false, lacksLog: false, torn, inDoubt, frontier };
+    const { frontier } = finding;
+    return { isNew: false, isClosed: false, lacksLog: false, torn, inDoubt: doubtsOf(finding), frontier };
   } finally {
     await closeSegmentFiles(files);
   }
@@ -132,9 +134,13 @@ async function recoverWithoutLog(source: RecoverySource, base: Base, ops: DiskFi
     isClosed: false,
     lacksLog: true,
     torn: undefined,
-    inDoubt: finding.inDoubt,
+    inDoubt: doubtsOf(finding),
     frontier: state.journaled.nextOffset,
   };
+}
+
+function doubtsOf({ inDoubt }: ReplayFinding): InDoubt[] {
+  return inDoubt === undefined ? [] : [inDoubt];
 }
 
 async function replayBase(
