@@ -185,6 +185,7 @@ export class MetadataJournal {
       this.#rolling();
       return;
     }
+    if (this.#isFenced) this.#refuseQueued([]);
     const group = this.#queue.splice(0, GROUP_RECORDS_MAX);
     if (group.length > 0 && this.#file !== undefined) {
       this.#write(this.#file, group);
@@ -229,10 +230,19 @@ export class MetadataJournal {
     } catch (cause) {
       this.#fault = fenced(isCodedError(cause) ? cause : error);
     }
+    this.#refuseQueued(group);
+    this.#next();
+  }
+
+  /** Ops that were not written, and those behind them, hear why. */
+  #refuseQueued(group: readonly Pending[]): void {
     const failed = [...group, ...this.#queue.splice(0)];
     this.#accepted = this.#journaled;
     for (const { done } of failed) done(this.#fault);
-    this.#next();
+  }
+
+  get #isFenced(): boolean {
+    return isCodedError(this.#fault, ErrorCode.FileFenced);
   }
 
   /** Runs `action` while no group is on its way. */
@@ -253,13 +263,26 @@ export class MetadataJournal {
     const { disk, path } = this.#source;
     if (this.#startOps[this.#startOps.length - 1] === this.#journaled.op) return;
     // What a fenced file holds is in doubt, so no other may follow it.
-    if (isCodedError(this.#fault, ErrorCode.FileFenced)) return;
-    await createJournalFile(this.#source, this.#journaled);
-    const file = await disk.openFile(`${path}/${journalFileName(this.#journaled.op)}`, "read-write");
+    if (this.#isFenced) return;
+    const next = `${path}/${journalFileName(this.#journaled.op)}`;
+    let file: DiskFile;
+    try {
+      await createJournalFile(this.#source, this.#journaled);
+      file = await disk.openFile(next, "read-write");
+    } catch (error) {
+      await this.#fenceWhenThere(next, error);
+      throw error;
+    }
     await this.#file?.close().catch(() => undefined);
     this.#file = file;
     this.#length = RECORD_HEADER_LENGTH;
     this.#startOps.push(this.#journaled.op);
+  }
+
+  /** Where a new file was begun, no op may go to the one before it any more. */
+  async #fenceWhenThere(next: string, error: unknown): Promise<void> {
+    const found = await this.#source.disk.stat(next).catch(() => "unknown");
+    if (found !== undefined && isCodedError(error)) this.#fault = fenced(error);
   }
 
   /** A file is covered when the one after it starts at or below the snapshot. */

@@ -5,6 +5,8 @@ export class OffsetLedger {
   readonly name: string;
   #acknowledged = -1;
   #attempted = -1;
+  /** The highest that was ever tried since the last purge: a power loss may lead back to it. */
+  #highest = -1;
   #isForgiven = false;
   #mayBeInDoubt = false;
 
@@ -19,6 +21,7 @@ export class OffsetLedger {
 
   attempt(offset: number): void {
     this.#attempted = Math.max(this.#attempted, offset);
+    this.#highest = Math.max(this.#highest, offset);
   }
 
   acknowledge(offset: number): void {
@@ -43,13 +46,15 @@ export class OffsetLedger {
   purge(): void {
     this.#acknowledged = -1;
     this.#attempted = -1;
+    this.#highest = -1;
   }
 
   /** Judges a stored offset; undefined for none. @throws Violation consumer-offset */
   see(stored: number | undefined): void {
     const seen = stored ?? -1;
     const least = this.#isForgiven ? -1 : this.#acknowledged;
-    if (seen < least || seen > this.#attempted) {
+    const most = this.#isForgiven ? this.#highest : this.#attempted;
+    if (seen < least || seen > most) {
       const expected = `${this.#acknowledged} was acknowledged, ${this.#attempted} was tried last`;
       throw new Violation("consumer-offset", `${this.name}: ${stored ?? "nothing"} is stored; ${expected}`);
     }

@@ -59,16 +59,21 @@ export class PartitionLedger {
   #placed: LedgerBatch[] = [];
   #unplaced: LedgerBatch[] = [];
   #floor = 0;
-  #trimCredit = 0;
+  /** Bytes that may have gone from the beginning; without end where messages expire. */
+  #trimCredit: number;
+  readonly #isExpiring: boolean;
   #longestBatch = 0;
   /** A purge was asked for whose outcome is open, or that the damage of the partition puts off. */
   #mayBePurged = false;
   /** The power failed since the last read of everything: the end may lie lower than before. */
   #mayEndEarlier = false;
 
-  constructor(name: string, numbers: SentNumbers) {
+  /** @param isExpiring  any number of messages may go from the beginning, at any time */
+  constructor(name: string, numbers: SentNumbers, isExpiring: boolean) {
     this.name = name;
     this.#numbers = numbers;
+    this.#isExpiring = isExpiring;
+    this.#trimCredit = isExpiring ? Number.POSITIVE_INFINITY : 0;
   }
 
   /** Behind the last offset that is known. */
@@ -167,7 +172,7 @@ export class PartitionLedger {
     for (const batch of this.#placed) batch.outcome = "removed";
     this.#placed = [];
     this.#floor = 0;
-    this.#trimCredit = 0;
+    this.#trimCredit = this.#isExpiring ? Number.POSITIVE_INFINITY : 0;
     this.#mayBePurged = false;
   }
 

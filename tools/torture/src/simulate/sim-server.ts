@@ -18,8 +18,9 @@ const CONFIG = {
   ...BROKER_DEFAULTS,
   messageLengthMax: 4 * MIB,
   tailCacheLengthMax: MIB,
-  // Snapshots, scrubbing and the return of sessions happen within the few seconds of a run.
+  // Snapshots, scrubbing, expiry and the return of sessions happen within the few seconds of a run.
   snapshotEveryOps: 16,
+  messageCleaner: { isEnabled: true, intervalMs: 100 },
   scrubber: { isEnabled: true, intervalMs: 50, bytesPerSecond: 64 * MIB },
 };
 

@@ -37,6 +37,8 @@ export interface WorldTopic {
   readonly name: string;
   readonly durability: Durability;
   readonly offsetDurability: Durability;
+  /** Microseconds after which sealed segments go; nothing for a topic that keeps all. */
+  readonly expiryMicros?: number;
   readonly partitions: WorldPartition[];
 }
 
@@ -52,6 +54,13 @@ const TOPICS = [
   { name: "replicated", durability: "replicated", offsetDurability: "replicated", partitionsCount: 2 },
   { name: "persisted", durability: "persisted", offsetDurability: "persisted", partitionsCount: 2 },
   { name: "mixed", durability: "replicated", offsetDurability: "persisted", partitionsCount: 1 },
+  {
+    name: "expiring",
+    durability: "persisted",
+    offsetDurability: "persisted",
+    partitionsCount: 1,
+    expiryMicros: 400_000,
+  },
 ] as const;
 
 /** The world before anything happened. */
@@ -77,7 +86,8 @@ function partitionOf(topic: WorldTopic, id: number, numbers: SentNumbers): World
     consumer,
     ledger: new OffsetLedger(`${consumer.kind} of ${name}`),
   }));
-  return { topic, id, messages: new PartitionLedger(name, numbers), offsets, isHarmed: false };
+  const messages = new PartitionLedger(name, numbers, topic.expiryMicros !== undefined);
+  return { topic, id, messages, offsets, isHarmed: false };
 }
 
 /** How requests name a topic of the world. */
@@ -98,11 +108,14 @@ export async function populate(world: World, client: SimClient): Promise<void> {
   };
   await ok(client.command("CreateStream", encodeCreateStream({ name: STREAM, options: NO_OPTIONS })));
   for (const topic of world.topics) {
-    const options: OptionEntries = [
+    const options: OptionEntries[number][] = [
       { key: "segment_size", value: typedField("uint64", BigInt(SEGMENT_LENGTH)) },
       { key: "durability", value: typedField("string", topic.durability) },
       { key: "consumer_offset_durability", value: typedField("string", topic.offsetDurability) },
     ];
+    if (topic.expiryMicros !== undefined) {
+      options.push({ key: "message_expiry", value: typedField("uint64", BigInt(topic.expiryMicros)) });
+    }
     const body = { stream: toIdentifier(STREAM), name: topic.name, options };
     const partitionsCount = topic.partitions.length;
     await ok(client.command("CreateTopic", encodeCreateTopic({ ...body, partitionsCount })));
