@@ -8,7 +8,7 @@ const PIECE_LENGTH = 1_048_576;
  * Writes the bytes of a range of a file to where they are, and syncs the file. Unlike a datasync alone this
  * also reaches the disk when an earlier datasync failed: the system takes the pages of that one for clean.
  *
- * @throws CodedError `IoError` with errno `EREMOTEIO` when two reads of the same bytes differ: nothing wrong is
+ * @throws CodedError `IoError` with errno `EREMOTEIO` when two reads of the same bytes differ: nothing is
  *         written then; and what the disk answers
  */
 export async function writeAgain(

@@ -9,8 +9,8 @@ export interface LedgerBatch {
   readonly lengths: readonly number[];
   /**
    * On its way; acknowledged or read; without an answer that says; known not to be there; taken away by a
-   * purge or a deletion of segments; damaged by a power loss it was not protected from, so that nothing needs
-   * to be left that names its offsets.
+   * purge or a deletion of segments; gone or damaged by a power loss it was not protected from: nothing needs
+   * to be left that names its offsets, and it may come back where it was.
    */
   outcome: "pending" | "known" | "unknown" | "absent" | "removed" | "vague";
   /** Offset of its first message; -1 until somebody said so. */
@@ -194,7 +194,7 @@ export class PartitionLedger {
     if (batch.outcome === "absent" || batch.outcome === "removed")
       throw new Violation("returned", `${where} holds ${this.#where(batch)}`);
     const base = offset - (number - batch.first);
-    if (batch.outcome === "vague" && batch.base === base) return;
+    if (batch.outcome === "vague" && (batch.base === base || batch.base < 0)) return;
     if (batch.base < 0) this.#place(batch, base);
     else if (batch.base !== base) throw new Violation("moved", `${where} holds ${this.#where(batch)}`);
     batch.outcome = "known";
@@ -224,7 +224,9 @@ export class PartitionLedger {
       if (isKept) isBeginning = false;
       return isKept;
     });
-    for (const batch of this.#unplaced) if (batch.outcome !== "pending") batch.outcome = "absent";
+    for (const batch of this.#unplaced) {
+      if (batch.outcome !== "pending") batch.outcome = batch.mayBeLost ? "vague" : "absent";
+    }
     this.#unplaced = this.#unplaced.filter(({ outcome }) => outcome === "pending");
     const last = this.#placed.at(-1);
     const end = last === undefined ? 0 : endOf(last);
@@ -236,19 +238,15 @@ export class PartitionLedger {
   #isThere(batch: LedgerBatch, damaged: readonly number[], isBeginning: boolean): boolean {
     if (batch.seenCount === batch.lengths.length) return true;
     const isReported = damaged.some((offset) => offset >= batch.base && offset < endOf(batch));
-    if (isReported && batch.mayBeLost) {
-      batch.outcome = "vague";
-      return false;
-    }
-    if (isReported && batch.mayBeDamaged) return true;
+    if (isReported && batch.mayBeDamaged && !batch.mayBeLost) return true;
     const length = 256 + batch.lengths.reduce((sum, payload) => sum + payload + 48, 0);
     if (isBeginning && batch.seenCount === 0 && !isReported && length <= this.#trimCredit) {
       this.#trimCredit -= length;
       batch.outcome = "removed";
       return false;
     }
-    if (batch.mayBeLost && !isReported) {
-      batch.outcome = "absent";
+    if (batch.mayBeLost) {
+      batch.outcome = "vague";
       return false;
     }
     const how = isReported ? "is answered with the code of damage" : "is not there";

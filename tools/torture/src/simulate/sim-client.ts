@@ -28,7 +28,7 @@ export interface SimAnswer {
 const EMPTY = new Uint8Array(0);
 const LOST: SimAnswer = { code: NO_ANSWER, payload: EMPTY };
 
-/** A client that speaks raw frames over a connection in memory, with as many requests in flight as it likes. */
+/** A client that speaks raw frames over a connection in memory, with many requests in flight. */
 export class SimClient {
   readonly #connection: Connection;
   readonly #client: bigint;
