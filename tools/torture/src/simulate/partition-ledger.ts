@@ -65,6 +65,8 @@ export class PartitionLedger {
   #longestBatch = 0;
   /** A purge was asked for whose outcome is open, or that the damage of the partition puts off. */
   #mayBePurged = false;
+  /** The record that left out a torn tail may have changed: what nobody was told of may come back. */
+  #isHarmed = false;
   /** The power failed since the last read of everything: the end may lie lower than before. */
   #mayEndEarlier = false;
 
@@ -149,6 +151,7 @@ export class PartitionLedger {
 
   /** A bit of the partition's files changed. */
   harm(): void {
+    this.#isHarmed = true;
     for (const batch of [...this.#placed, ...this.#unplaced]) batch.mayBeDamaged = true;
   }
 
@@ -191,6 +194,7 @@ export class PartitionLedger {
     const length = batch.lengths[number - batch.first] ?? 0;
     if (Buffer.compare(payload, payloadOf(number, length)) !== 0)
       throw new Violation("altered", `${where}: message ${number} has other bytes than were sent`);
+    if (batch.outcome === "absent" && batch.base < 0 && this.#isHarmed) return;
     if (batch.outcome === "absent" || batch.outcome === "removed")
       throw new Violation("returned", `${where} holds ${this.#where(batch)}`);
     const base = offset - (number - batch.first);
