@@ -33,9 +33,13 @@ async function runIn(
   const { args = [], environment = {} } = told;
   const child = spawn(process.execPath, [ENTRY, ...args], { cwd, env: { ...ENVIRONMENT, ...environment } });
   let text = "";
+  let isStopped = false;
   const take = (bytes: Buffer) => {
     text += bytes;
-    if (/ {2}tcp {2}\S+:\d+\n/.test(text)) child.kill("SIGTERM");
+    if (isStopped || !/ {2}data \S.*\n/.test(text)) return;
+    // Once: a second signal would end it at once.
+    isStopped = true;
+    child.kill("SIGTERM");
   };
   child.stdout.on("data", take);
   child.stderr.on("data", take);

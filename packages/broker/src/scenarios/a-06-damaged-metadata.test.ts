@@ -60,6 +60,10 @@ async function killedServer(): Promise<Map<string, string>> {
   return contentOf(server.kill(), "");
 }
 
+function mustBeDamage(error: unknown): void {
+  assert.ok(isCodedError(error, ErrorCode.MetadataDamaged), `${error}`);
+}
+
 /** Starts on the disk; true when it starts and shows everything, false when it refuses with its reason. */
 async function startsWhole(disk: SimDisk, what: string): Promise<boolean> {
   const server = await TestServer.start({ disk, config: CONFIG }).catch((error: unknown) => {
@@ -115,8 +119,8 @@ test("A-06: Metadata files cut by 1 or 100 bytes, or to nothing, refuse the star
       await file.close();
       // What ends in the middle of its last record is what a kill leaves: that one op was never answered.
       const isTornJournal = path.endsWith(".wal") && left > 0;
-      if (isTornJournal) await (await TestServer.start({ disk, config: CONFIG })).stop();
-      else await startsWhole(disk, `${path} cut to ${left}`);
+      if (!isTornJournal) await startsWhole(disk, `${path} cut to ${left}`);
+      else await TestServer.start({ disk, config: CONFIG }).then((server) => server.stop(), mustBeDamage);
       const after = await contentOf(disk, "");
       for (const [stream] of below(content, "streams/")) assert.ok(after.has(stream), `${stream} is there`);
     }

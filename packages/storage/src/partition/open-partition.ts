@@ -120,7 +120,11 @@ class Opening {
         : await openSegmentFiles(disk, path, active);
     this.#writer = this.#writerOn(files, recovery.isClosed);
     if (recovery.isNew) this.#writer.files.settle();
+    const { durability, offsetDurability } = this.#options;
+    const isPersisted = durability === "persisted" || offsetDurability === "persisted";
     try {
+      // Else power loss may leave a batch without the record it follows, which looks like damage.
+      if (recovery.isNew && isPersisted) await this.#writer.files.syncsUnderWay();
       if (recovery.lacksLog) await disk.syncDirectory(path);
       await this.#repair(recovery, this.#writer);
     } catch (error) {
