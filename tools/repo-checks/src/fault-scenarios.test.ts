@@ -7,8 +7,8 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const page = readFileSync(join(root, "docs", "fault-scenarios.md"), "utf8");
 
-/** How many scenarios the sections of a single node have: B order, C offsets and groups, E input. */
-const SECTIONS = { B: 6, C: 8, E: 6 } as const;
+/** How many scenarios the sections have: A durability, B order, C offsets and groups, E input. */
+const SECTIONS = { A: 18, B: 6, C: 8, E: 6 } as const;
 
 const numbersOf = ([section, count]: [string, number]) =>
   Array.from({ length: count }, (_, index) => `${section}-${String(index + 1).padStart(2, "0")}`);

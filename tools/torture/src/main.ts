@@ -7,12 +7,14 @@ import { scenarioCommand } from "./scenarios/scenario-command.ts";
 import { builtServer } from "./server/built-server.ts";
 import { freePort } from "./server/free-port.ts";
 import { ServerProcess } from "./server/server-process.ts";
+import { simulateCommand } from "./simulate/simulate-command.ts";
 import { soak } from "./soak/soak.ts";
 import { type RoundReport, TortureRun } from "./torture-run.ts";
 import { trace } from "./trace/trace.ts";
 
 const USAGE = `Usage: npm run torture -- [options]
        npm run torture -- soak [--minutes N] [--events N] [--seed N]   members of a group come and go
+       npm run torture -- simulate [--seeds FROM..TO]   a broker over a failing simulated disk
        npm run torture -- scenario B-01 ...   those of docs/fault-scenarios.md at full size
        npm run torture -- trace    no reply leaves before its writes returned (needs strace)
 
@@ -137,6 +139,7 @@ async function main(): Promise<void> {
 
 const [, , command, ...rest] = process.argv;
 if (command === "soak") await soak(rest);
+else if (command === "simulate") await simulateCommand(rest);
 else if (command === "scenario") scenarioCommand(rest);
 else if (command === "trace") await trace();
 else await main();

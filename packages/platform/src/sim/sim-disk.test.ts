@@ -206,3 +206,14 @@ test("the same seed and the same calls give the same faults and the same crash",
   for (const event of ["write failed", "sync failed", "read failed", "write ok"])
     assert.ok(first.events.includes(event));
 });
+
+test("faults that were taken away do not come back with the next process", async () => {
+  const faults = faultAt(0, ({ kind }) => kind === "open", { kind: "error", errno: "EIO" });
+  const first = new SimDisk({ seed: 1, faults });
+  first.setFaults(undefined);
+  for (const next of [first.kill(), new SimDisk({ seed: 1, faults }).crash()]) {
+    next.setFaults(undefined);
+    await next.kill().makeDirectory("a");
+  }
+  await first.kill().makeDirectory("b");
+});

@@ -218,7 +218,8 @@ export class SimDisk implements Disk {
 
   #nextOptions(): SimDiskOptions {
     const { faults, spaceLength } = this.#device;
-    return { ...this.#options, spaceLength, ...(faults === undefined ? {} : { faults }) };
+    const { faults: _atFirst, ...options } = this.#options;
+    return { ...options, spaceLength, ...(faults === undefined ? {} : { faults }) };
   }
 }
 

@@ -3,6 +3,8 @@ import type { DiskFile } from "@millrace/platform";
 import { makeDurableDirectory } from "../data-directory/durable-directory.ts";
 import type { OpHeader } from "../op-record/op-header.ts";
 import { RECORD_HEADER_LENGTH } from "../op-record/record.ts";
+import { writeAgain } from "../recovery/write-again.ts";
+import { datasync } from "../segment/file-calls.ts";
 import { openSuperblock, type Superblock } from "../superblock/superblock.ts";
 import {
   createJournalFile,
@@ -183,6 +185,7 @@ export class MetadataJournal {
       this.#rolling();
       return;
     }
+    if (this.#isFenced) this.#refuseQueued([]);
     const group = this.#queue.splice(0, GROUP_RECORDS_MAX);
     if (group.length > 0 && this.#file !== undefined) {
       this.#write(this.#file, group);
@@ -220,13 +223,26 @@ export class MetadataJournal {
   async #fail(file: DiskFile, error: CodedError, group: readonly Pending[]): Promise<void> {
     this.#fault = isCodedError(error, ErrorCode.DiskFull) ? error : fenced(error);
     this.#source.log.error("A metadata operation could not be journaled.", { path: file.path, error });
-    await file.truncate(this.#length).catch((cause: unknown) => {
+    try {
+      await file.truncate(this.#length);
+      // Else power loss may bring back bytes of the group, in a file that others follow by then.
+      await datasync(file);
+    } catch (cause) {
       this.#fault = fenced(isCodedError(cause) ? cause : error);
-    });
+    }
+    this.#refuseQueued(group);
+    this.#next();
+  }
+
+  /** Ops that were not written, and those behind them, hear why. */
+  #refuseQueued(group: readonly Pending[]): void {
     const failed = [...group, ...this.#queue.splice(0)];
     this.#accepted = this.#journaled;
     for (const { done } of failed) done(this.#fault);
-    this.#next();
+  }
+
+  get #isFenced(): boolean {
+    return isCodedError(this.#fault, ErrorCode.FileFenced);
   }
 
   /** Runs `action` while no group is on its way. */
@@ -246,12 +262,27 @@ export class MetadataJournal {
   async #roll(): Promise<void> {
     const { disk, path } = this.#source;
     if (this.#startOps[this.#startOps.length - 1] === this.#journaled.op) return;
-    await createJournalFile(this.#source, this.#journaled);
-    const file = await disk.openFile(`${path}/${journalFileName(this.#journaled.op)}`, "read-write");
+    // What a fenced file holds is in doubt, so no other may follow it.
+    if (this.#isFenced) return;
+    const next = `${path}/${journalFileName(this.#journaled.op)}`;
+    let file: DiskFile;
+    try {
+      await createJournalFile(this.#source, this.#journaled);
+      file = await disk.openFile(next, "read-write");
+    } catch (error) {
+      await this.#fenceWhenThere(next, error);
+      throw error;
+    }
     await this.#file?.close().catch(() => undefined);
     this.#file = file;
     this.#length = RECORD_HEADER_LENGTH;
     this.#startOps.push(this.#journaled.op);
+  }
+
+  /** Where a new file was begun, no op may go to the one before it any more. */
+  async #fenceWhenThere(next: string, error: unknown): Promise<void> {
+    const found = await this.#source.disk.stat(next).catch(() => "unknown");
+    if (found !== undefined && isCodedError(error)) this.#fault = fenced(error);
   }
 
   /** A file is covered when the one after it starts at or below the snapshot. */
@@ -297,7 +328,22 @@ export async function openMetadataJournal(source: JournalSource): Promise<Metada
   const { startOps, length } = await withFirstFile(source, superblock, recovered);
   const newest = startOps[startOps.length - 1] ?? 0;
   const file = await disk.openFile(`${path}/${journalFileName(newest)}`, "read-write");
+  try {
+    await makeSure(source, file, length);
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
   return new MetadataJournal(source, { ...recovered, startOps, length, superblock, snapshot, file });
+}
+
+/**
+ * Puts on the disk what was read back, before it counts: the process before may have died, or its datasync
+ * failed, between a write or a rename and its promise. The file holds the ops of one checkpoint to the next.
+ */
+async function makeSure(source: JournalSource, file: DiskFile, length: number): Promise<void> {
+  await writeAgain(file, { from: 0, end: length });
+  await source.disk.syncDirectory(source.path);
 }
 
 async function withFirstFile(

@@ -32,6 +32,8 @@ export class Commits {
   #target = 0;
   #obsolete: { readonly op: number; readonly names: readonly SegmentName[] } | undefined;
   #removal: Promise<void> = Promise.resolve();
+  /** What recovery takes away stays until recovery has looked at all it found; nothing from then on. */
+  #heldBack: (readonly SegmentName[])[] | undefined = [];
 
   constructor(state: PartitionState, options: CommitsOptions) {
     this.#state = state;
@@ -76,7 +78,18 @@ export class Commits {
   /** Removes files of segments that are no longer listed. */
   removeFiles(names: readonly SegmentName[]): void {
     if (!this.#options.mayRemoveFiles || names.length === 0) return;
+    if (this.#heldBack !== undefined) {
+      this.#heldBack.push(names);
+      return;
+    }
     this.#removal = this.#removal.then(() => this.#remove(names));
+  }
+
+  /** Begins to remove files: recovery is over and reads none of them any more. */
+  startRemoving(): void {
+    const names = this.#heldBack ?? [];
+    this.#heldBack = undefined;
+    for (const some of names) this.removeFiles(some);
   }
 
   /** Answers when no removal is under way. */

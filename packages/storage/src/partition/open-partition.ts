@@ -3,6 +3,7 @@ import type { Disk } from "@millrace/platform";
 import { syncUpwards } from "../data-directory/durable-directory.ts";
 import { SparseIndex } from "../index-file/sparse-index.ts";
 import { encodeCheckpoint } from "../op-record/checkpoint.ts";
+import { makeSure } from "../recovery/make-sure.ts";
 import { type Recovery, recoverPartition } from "../recovery/recover-partition.ts";
 import type { RecoverySource } from "../recovery/recovery-source.ts";
 import { type RepairReport, repairDamage } from "../recovery/repair-damage.ts";
@@ -78,6 +79,8 @@ class Opening {
     const state = this.#state;
     const source = { options: this.#options, state, commits: this.#commits };
     const recovery = await recoverPartition(source);
+    if (this.#options.role === "exclusive") await makeSure(source, recovery);
+    this.#commits.startRemoving();
     const repaired = await this.#repairWhenAsked(source);
     if (this.#options.role === "exclusive" && state.fault === undefined) await this.#makeWriter(recovery);
     state.accepted = { ...state.journaled };
@@ -117,7 +120,11 @@ class Opening {
         : await openSegmentFiles(disk, path, active);
     this.#writer = this.#writerOn(files, recovery.isClosed);
     if (recovery.isNew) this.#writer.files.settle();
+    const { durability, offsetDurability } = this.#options;
+    const isPersisted = durability === "persisted" || offsetDurability === "persisted";
     try {
+      // Else power loss may leave a batch without the record it follows, which looks like damage.
+      if (recovery.isNew && isPersisted) await this.#writer.files.syncsUnderWay();
       if (recovery.lacksLog) await disk.syncDirectory(path);
       await this.#repair(recovery, this.#writer);
     } catch (error) {

@@ -6,6 +6,7 @@ import type { PartitionState } from "../partition/partition-state.ts";
 import type { Segment } from "../segment/segment.ts";
 import { LogWindow } from "./log-window.ts";
 import { takeBehindDamage } from "./past-damage.ts";
+import type { ProvenEnd } from "./proven-end.ts";
 import { scanRecords } from "./record-scan.ts";
 import { isNext, replayRecord } from "./replay.ts";
 import { type TailFinding, TailSearch } from "./tail-search.ts";
@@ -23,6 +24,8 @@ export interface ActiveSource {
   readonly logLength: number;
   /** Batches are synced before the next group is written. */
   readonly isPersisted: boolean;
+  /** Hears of every record that is replayed; nothing for topics that sync nothing. */
+  readonly proven: ProvenEnd | undefined;
   readonly kernel: ChecksumKernel;
   readonly pool: BlockPool;
 }
@@ -68,6 +71,7 @@ async function replayGood(source: ActiveSource, window: LogWindow | undefined): 
         return false;
       }
       replayRecord(state, commits, segment, record, position);
+      source.proven?.note(record, segment);
     }
     return true;
   });

@@ -5,21 +5,24 @@ import { damaged } from "./damage.ts";
 import { scanRecords } from "./record-scan.ts";
 import type { RecoverySource } from "./recovery-source.ts";
 import { isNext } from "./replay.ts";
-import { replaySegment } from "./replay-segment.ts";
+import { type ReplayFinding, replaySegment } from "./replay-segment.ts";
 import type { FoundSegment } from "./scan-directory.ts";
 
 /**
  * Goes on with a segment whose first record is damaged, when nothing is lost by that: its first good op names
- * the op at which the state stands, so the state is what the record said. Answers false, with the state
+ * the op at which the state stands, so the state is what the record said. Answers nothing, with the state
  * untouched, when that is not so. The partition takes no writes afterwards.
  */
-export async function continueInto(source: RecoverySource, found: FoundSegment): Promise<boolean> {
+export async function continueInto(
+  source: RecoverySource,
+  found: FoundSegment,
+): Promise<ReplayFinding | undefined> {
   const { options, state } = source;
   const { journaled } = state;
-  if (found.generation !== journaled.generation || found.firstOffset < journaled.nextOffset) return false;
+  if (found.generation !== journaled.generation || found.firstOffset < journaled.nextOffset) return undefined;
   const first = await firstOp(source, found);
   const segment = emptySegment(found);
-  if (first === undefined || !isNext(state, segment, first.record)) return false;
+  if (first === undefined || !isNext(state, segment, first.record)) return undefined;
   const path = state.filePath(found, "ops");
   state.fault ??= damaged(`The first record of ${path} is damaged.`, { path, position: 0 });
   state.segments.push(segment);
@@ -29,11 +32,10 @@ export async function continueInto(source: RecoverySource, found: FoundSegment):
   const hasLog = found.logLength !== undefined;
   const log = hasLog ? await disk.openFile(state.filePath(found, "log"), "read") : undefined;
   try {
-    await replaySegment(source, segment, { found, files: { ops, log }, from: first.position });
+    return await replaySegment(source, segment, { found, files: { ops, log }, from: first.position });
   } finally {
     await Promise.all([ops, log].map((file) => file?.close().catch(() => undefined)));
   }
-  return true;
 }
 
 /** The first good record of an op in the segment's `.ops`, and where it lies. */

@@ -9,6 +9,7 @@ import { LogWindow } from "./log-window.ts";
 import { setAside } from "./quarantine.ts";
 import { scanRecords } from "./record-scan.ts";
 import type { RecoverySource } from "./recovery-source.ts";
+import type { InDoubt } from "./replay-segment.ts";
 import type { FoundSegment } from "./scan-directory.ts";
 
 /**
@@ -21,14 +22,24 @@ import type { FoundSegment } from "./scan-directory.ts";
  *
  * @param hasState  false when no segment at all begins with a good record: then only the name of a
  *                  partition's very first segment can be that of a new one
+ * @returns what was read back of it and is not proven to be on the disk
  */
 export async function judgeNewer(
   source: RecoverySource,
   segment: FoundSegment,
   hasState: boolean,
+): Promise<InDoubt | undefined> {
+  const continued = await continueInto(source, segment);
+  if (continued === undefined) await judgeStranger(source, segment, hasState);
+  return continued?.inDoubt;
+}
+
+async function judgeStranger(
+  source: RecoverySource,
+  segment: FoundSegment,
+  hasState: boolean,
 ): Promise<void> {
   const { state, options } = source;
-  if (await continueInto(source, segment)) return;
   const isExpected =
     segment.firstOffset === state.journaled.nextOffset && segment.generation === state.journaled.generation;
   const batches = await wholeBatches(source, segment);

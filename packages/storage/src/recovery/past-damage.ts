@@ -34,6 +34,7 @@ export async function takeBehindDamage(
     (records) => {
       for (const { record, position } of records) {
         take(source, record, position, taken);
+        source.proven?.note(record, segment);
         goodEnd = position + record.length;
       }
       return true;
@@ -47,8 +48,10 @@ export async function takeBehindDamage(
 
 function take({ state, commits, segment }: ActiveSource, record: OpRecord, at: number, taken: Taken): void {
   const isBatch = record.kind === RecordKind.batch;
-  if (!isBatch && record.kind !== RecordKind.operation) return;
   const { op } = state.journaled;
+  // The mark of a clean close names the last op before it.
+  if (record.kind === RecordKind.checkpoint) taken.missing += Math.max(0, record.header.op - op);
+  if (!isBatch && record.kind !== RecordKind.operation) return;
   if (record.header.op <= op) return;
   taken.missing += record.header.op - op - 1;
   if (isBatch) taken.batches += 1;

@@ -3,13 +3,17 @@ import type { DiskFile } from "@millrace/platform";
 import { fenced } from "../partition/fence.ts";
 import { emptySegment, type Segment } from "../segment/segment.ts";
 import { closeSegmentFiles } from "../segment/segment-files.ts";
-import type { ActiveFinding } from "./active-segment.ts";
 import { adoptCheckpoint } from "./adopt-checkpoint.ts";
 import { recoverClosed } from "./closed-partition.ts";
 import { type Base, findBase } from "./find-base.ts";
 import { judgeNewer } from "./newer-segments.ts";
 import type { RecoverySource } from "./recovery-source.ts";
-import { replaySegment, type SegmentSourceFiles } from "./replay-segment.ts";
+import {
+  type InDoubt,
+  type ReplayFinding,
+  replaySegment,
+  type SegmentSourceFiles,
+} from "./replay-segment.ts";
 import { type FoundSegment, scanDirectory } from "./scan-directory.ts";
 import { checkSealed } from "./sealed-segments.ts";
 import { setTailAside } from "./torn-tail.ts";
@@ -24,6 +28,8 @@ export interface Recovery {
   readonly lacksLog: boolean;
   /** A segment whose files end with a torn tail that was kept aside and is to be cut. */
   readonly torn: Segment | undefined;
+  /** What was read back and may not survive a power loss, on a topic where it must. */
+  readonly inDoubt: readonly InDoubt[];
   /** First offset nobody has seen; above `journaled.nextOffset` when the torn tail held messages. */
   readonly frontier: number;
 }
@@ -38,13 +44,15 @@ export async function recoverPartition(source: RecoverySource): Promise<Recovery
   const found = await scanDirectory(disk, path, log);
   const { base, leftovers } = await findBase({ disk, path, kernel, log }, state.identity, found);
   const recovery = base === undefined ? nothingWritten() : await recoverFrom(source, base, found);
+  const inDoubt = [...recovery.inDoubt];
   for (const leftover of leftovers.toReversed()) {
-    await orFault(source, () => judgeNewer(source, leftover, base !== undefined));
+    const doubted = await orFault(source, () => judgeNewer(source, leftover, base !== undefined));
+    if (doubted !== undefined) inDoubt.push(doubted);
   }
   if (state.fault !== undefined) {
     log.error("The partition is damaged and takes no writes.", { path: state.path, error: state.fault });
   }
-  return { ...recovery, isNew: recovery.isNew && state.fault === undefined };
+  return { ...recovery, inDoubt, isNew: recovery.isNew && state.fault === undefined };
 }
 
 /**
@@ -66,7 +74,7 @@ async function orFault<Result>(
 }
 
 function nothingWritten(): Recovery {
-  return { isNew: true, isClosed: false, lacksLog: false, torn: undefined, frontier: 0 };
+  return { isNew: true, isClosed: false, lacksLog: false, torn: undefined, inDoubt: [], frontier: 0 };
 }
 
 async function recoverFrom(
@@ -100,6 +108,7 @@ async function recoverActiveOf(source: RecoverySource, base: Base): Promise<Reco
         isClosed: true,
         lacksLog: false,
         torn: undefined,
+        inDoubt: [],
         frontier: state.journaled.nextOffset,
       };
     }
@@ -109,7 +118,8 @@ async function recoverActiveOf(source: RecoverySource, base: Base): Promise<Reco
       mayCut &&
       (await orFault(source, () => setTailAside(source, { found: base.segment, segment, files, finding })));
     const torn = isTorn === true ? segment : undefined;
-    return { isNew: false, isClosed: false, lacksLog: false, torn, frontier: finding.frontier };
+    const { frontier } = finding;
+    return { isNew: false, isClosed: false, lacksLog: false, torn, inDoubt: doubtsOf(finding), frontier };
   } finally {
     await closeSegmentFiles(files);
   }
@@ -118,21 +128,26 @@ async function recoverActiveOf(source: RecoverySource, base: Base): Promise<Reco
 /** The `.log` is gone. Harmless when no batch was ever written to it; the writer makes it anew. */
 async function recoverWithoutLog(source: RecoverySource, base: Base, ops: DiskFile): Promise<Recovery> {
   const { state } = source;
-  await replayBase(source, base, { ops, log: undefined });
+  const { finding } = await replayBase(source, base, { ops, log: undefined });
   return {
     isNew: false,
     isClosed: false,
     lacksLog: true,
     torn: undefined,
+    inDoubt: doubtsOf(finding),
     frontier: state.journaled.nextOffset,
   };
+}
+
+function doubtsOf({ inDoubt }: ReplayFinding): InDoubt[] {
+  return inDoubt === undefined ? [] : [inDoubt];
 }
 
 async function replayBase(
   source: RecoverySource,
   base: Base,
   files: SegmentSourceFiles,
-): Promise<{ readonly segment: Segment; readonly finding: ActiveFinding }> {
+): Promise<{ readonly segment: Segment; readonly finding: ReplayFinding }> {
   const { state } = source;
   adoptCheckpoint(state, base.checkpoint);
   const segment = state.active ?? emptySegment(base.segment);

@@ -4,6 +4,7 @@ import type { Segment } from "../segment/segment.ts";
 import { type ActiveFinding, recoverActive } from "./active-segment.ts";
 import { noteJournaledEnd } from "./adopt-checkpoint.ts";
 import { damaged } from "./damage.ts";
+import { ProvenEnd, type SegmentEnd } from "./proven-end.ts";
 import type { RecoverySource } from "./recovery-source.ts";
 import type { FoundSegment } from "./scan-directory.ts";
 
@@ -11,6 +12,18 @@ import type { FoundSegment } from "./scan-directory.ts";
 export interface SegmentSourceFiles {
   readonly ops: DiskFile;
   readonly log: DiskFile | undefined;
+}
+
+/** How the replay of a segment ended. */
+export interface ReplayFinding extends ActiveFinding {
+  /** What a persisted topic has read back behind its last proven datasync; nothing on other topics. */
+  readonly inDoubt: InDoubt | undefined;
+}
+
+/** The end of a segment that reads well and may not be on the disk. */
+export interface InDoubt {
+  readonly segment: Segment;
+  readonly from: SegmentEnd;
 }
 
 /**
@@ -21,21 +34,25 @@ export async function replaySegment(
   source: RecoverySource,
   segment: Segment,
   place: { readonly found: FoundSegment; readonly files: SegmentSourceFiles; readonly from: number },
-): Promise<ActiveFinding> {
+): Promise<ReplayFinding> {
   const { options, state, commits } = source;
   const { files, from, found } = place;
   segment.index = new SparseIndex();
+  const { durability, offsetDurability } = options;
+  const isPersisted = durability === "persisted";
+  const proven = isPersisted || offsetDurability === "persisted" ? new ProvenEnd(options) : undefined;
   const finding = await recoverActive({
     ...{ state, commits, segment, files, from },
     opsLength: found.opsLength ?? 0,
     logLength: found.logLength ?? 0,
-    isPersisted: options.durability === "persisted",
+    isPersisted,
+    proven,
     kernel: options.kernel,
     pool: options.pool,
   });
   if (finding.damage !== undefined) takeDamage(source, segment, finding);
   if (files.log === undefined && !segment.isEmpty) markLogMissing(source, segment);
-  return finding;
+  return { ...finding, inDoubt: proven && { segment, from: proven.end } };
 }
 
 /** Good things follow a bad one: what was seen stays numbered, nothing is written any more. */

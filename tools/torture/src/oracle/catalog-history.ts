@@ -18,6 +18,11 @@ export class CatalogHistory {
     return this.#state;
   }
 
+  /** True while the outcome of an operation is open. */
+  get hasPending(): boolean {
+    return this.#pending !== undefined;
+  }
+
   /** Operations acknowledged so far. */
   get acknowledgedCount(): number {
     return this.#acknowledgedCount;
