@@ -8,7 +8,17 @@ import { fileURLToPath } from "node:url";
 import asc from "assemblyscript/asc";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const FLAGS = ["-O3", "--noAssert", "--runtime", "stub", "--importMemory", "--initialMemory", "1"];
+const FLAGS = [
+  "-O3",
+  "--noAssert",
+  "--runtime",
+  "stub",
+  "--importMemory",
+  "--initialMemory",
+  "1",
+  "--maximumMemory",
+  "65535",
+];
 
 /** Compiles one build of the kernel; its bytes. */
 async function compile(features) {

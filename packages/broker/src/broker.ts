@@ -1,5 +1,5 @@
 import type { BlockPool, ChecksumKernel } from "@millrace/framing";
-import type { Cipher, Connection, Platform } from "@millrace/platform";
+import type { Cipher, Connection, Platform, ShardBus } from "@millrace/platform";
 import type { ClusterMetadata } from "@millrace/protocol";
 import { admitClientRequest } from "./admission/admit-client-request.ts";
 import type { BrokerConfig } from "./broker-config.ts";
@@ -31,6 +31,11 @@ export interface BrokerOptions {
   readonly config: BrokerConfig;
   /** Encrypts messages in the data directory; absent, they are stored as they are sent. */
   readonly cipher?: Cipher | undefined;
+  /**
+   * The way to the process's other shards, which own a part of the partitions; left out, or with one shard,
+   * all partitions are this one's. `kernel` and `pool` are over the memory that all of them share then.
+   */
+  readonly bus?: ShardBus;
   /** The nodes clients may connect to; asked for each GetClusterMetadata. */
   readonly roster: () => ClusterMetadata;
   /** Called when the catalog has no user yet; without it such a start fails. */

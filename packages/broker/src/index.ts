@@ -17,6 +17,8 @@ export { BROKER_DEFAULTS, type BrokerConfig } from "./broker-config.ts";
 export { type CatalogSource, readCatalog } from "./metadata-plane/read-catalog.ts";
 export type { BrokerMetrics } from "./metrics.ts";
 export { type FoundFolder, partitionFolders } from "./partition-plane/orphan-partitions.ts";
+export type { PartitionHostOptions } from "./partition-plane/partition-host.ts";
 export { partitionPath } from "./partition-plane/partition-path.ts";
 export type { Shard } from "./shard.ts";
+export { PartitionShard } from "./shards/partition-shard.ts";
 export type { CollectSnapshot } from "./start/snapshot-collector.ts";

@@ -1,5 +1,9 @@
-// What stands where in the first page (64 KiB) of the memory, which is the kernel's own.
-// Everything behind it is blocks and belongs to the host.
+// What stands where in the memory. The first page (64 KiB) holds what every kernel over it reads; each kernel works
+// in a page of its own, the first of them in that same page. Everything behind those pages is blocks and belongs to
+// the host.
+
+/** First byte of this kernel's page. */
+export declare const BASE: usize;
 
 /** The default secret of XXH3: 192 fixed bytes of the algorithm. */
 // biome-ignore format: sixteen bytes a line
@@ -29,13 +33,13 @@ export const SCRAMBLE_SECRET: usize = 128;
 export const STRIPES_PER_BLOCK: usize = 16;
 
 /** Eight u64 lanes of the frame hash in progress. */
-export const FRAME_LANES: usize = memory.data(64, 16);
+export const FRAME_LANES: usize = BASE + 0x7000;
 
 /** Eight u64 lanes of the hash that goes through the window; it lives on while frames are hashed. */
-export const WINDOW_LANES: usize = memory.data(64, 16);
+export const WINDOW_LANES: usize = BASE + 0x7040;
 
 /**
  * The window fills the second half of the page; the 64 bytes in front keep the end of what was hashed before.
  */
-export const WINDOW_START: usize = 0x8000;
-export const WINDOW_END: usize = 0x10000;
+export const WINDOW_START: usize = BASE + 0x8000;
+export const WINDOW_END: usize = BASE + 0x10000;

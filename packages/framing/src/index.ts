@@ -32,6 +32,7 @@ export {
 } from "./batch-header.ts";
 export { batchLengthOf, type OutgoingMessage, writeBatch } from "./batch-writer.ts";
 export { BlockPool, type BlockPoolOptions } from "./blocks/block-pool.ts";
+export { ForeignLease } from "./blocks/foreign-lease.ts";
 export { HeapLeases } from "./blocks/heap-leases.ts";
 export type { Lease, LeaseHome, LeaseSource } from "./blocks/lease.ts";
 export { ByteReader } from "./byte-reader.ts";
@@ -45,7 +46,12 @@ export {
   type KernelMemory,
 } from "./checksum/checksum-kernel.ts";
 export { xxh3_64 } from "./checksum/xxh3.ts";
-export { type ChecksumKernelOptions, createChecksumKernel } from "./checksum.ts";
+export {
+  type ChecksumKernelOptions,
+  createChecksumKernel,
+  createSharedMemory,
+  type SharedKernelPlace,
+} from "./checksum.ts";
 export { decodeEvictionHeader, type EvictionHeader, encodeEvictionHeader } from "./eviction-header.ts";
 export { FieldKind, type FieldKindName, fieldKindName } from "./field-kind.ts";
 export { FrameCursor } from "./frame-cursor.ts";

@@ -6,26 +6,28 @@ import {
   messageCountAt,
   offsetDeltaAt,
 } from "@millrace/framing";
+import { findPartition } from "@millrace/metadata";
 import {
   type DecodedSendMetadata,
   decodeBody,
   decodeSendMetadata,
   type SendMetadata,
 } from "@millrace/protocol";
-import type { PartitionGroup } from "../partition-plane/partition-group.ts";
+import { refusingErrors } from "../commands/handler.ts";
+import type { PartitionHandle } from "../partition-plane/partition-handle.ts";
 import { choosePartition } from "../routing/choose-partition.ts";
 import { partitionOfRepetition } from "../routing/partition-of-repetition.ts";
 import type { ClientRequest } from "../sessions/client-request.ts";
 import type { Session } from "../sessions/session.ts";
 import type { Shard } from "../shard.ts";
 import { checkPermission } from "./check-permission.ts";
-import { groupOf, type TopicPlace } from "./find-target.ts";
+import { handleOf, type TopicPlace } from "./find-target.ts";
 import { leaseInKernelMemory } from "./kernel-lease.ts";
 import { SendRoute } from "./send-route.ts";
 
 /** A send that may be queued. */
 export interface AdmittedSend {
-  readonly group: PartitionGroup;
+  readonly handle: PartitionHandle;
   /** The verified, unstamped batch in the kernel's memory, held once for whoever takes the send. */
   readonly batchLease: Lease;
   readonly messagesCount: number;
@@ -42,21 +44,36 @@ export interface AdmittedSend {
  *
  * What the content of a message means (payload, user headers, id, origin time) is not checked. Offset deltas
  * are: readers add them to the base offset, so a hostile one would lead them past everything (ADR 0030).
+ * @param admitted  takes the send: within the call, but for one that may be a repetition of which other shards
+ *                  have to be asked; what fails then answers the request
  * @throws CodedError with one of these codes, or 58 when there is no memory to verify in
  * @see wire-protocol section 9.4
  */
-export function checkSend(shard: Shard, request: ClientRequest, session: Session): AdmittedSend {
-  const { messageLease } = request;
-  const { group, batchPosition, messagesCount } = checkTarget(shard, request, session);
-  const batchLength = messageLease.length - batchPosition;
-  const batchLease = leaseInKernelMemory(shard.pool, messageLease, batchPosition, batchLength);
-  try {
-    checkBatch(shard, batchLease, messagesCount);
-  } catch (error) {
-    batchLease.release();
-    throw error;
-  }
-  return { group, batchLease, messagesCount };
+export function checkSend(
+  shard: Shard,
+  request: ClientRequest,
+  session: Session,
+  admitted: (send: AdmittedSend) => void,
+): void {
+  checkTarget(shard, request, session, ({ handle, batchPosition, messagesCount }) => {
+    const { messageLease } = request;
+    const batchLength = messageLease.length - batchPosition;
+    const batchLease = leaseInKernelMemory(shard.pool, messageLease, batchPosition, batchLength);
+    try {
+      checkBatch(shard, batchLease, messagesCount);
+    } catch (error) {
+      batchLease.release();
+      throw error;
+    }
+    admitted({ handle, batchLease, messagesCount });
+  });
+}
+
+/** Where a send goes, and where in it the batch begins. */
+interface SendTarget {
+  readonly handle: PartitionHandle;
+  readonly batchPosition: number;
+  readonly messagesCount: number;
 }
 
 /** Checks 1 to 3, or nothing when the connection's last send had the same target, see `SendRoute`. */
@@ -64,23 +81,34 @@ function checkTarget(
   shard: Shard,
   request: ClientRequest,
   session: Session,
-): Omit<AdmittedSend, "batchLease"> & { readonly batchPosition: number } {
+  found: (target: SendTarget) => void,
+): void {
   const { messageLease, connection } = request;
-  const { commit } = shard.metadata;
   const known = connection.sendRoute;
-  if (known?.leads(messageLease, session, commit) === true) {
-    const { group, batchPosition } = known;
-    return { group, batchPosition, messagesCount: known.messagesCountIn(messageLease) };
+  if (known?.leads(messageLease, session, shard.metadata.commit) === true) {
+    const { handle, batchPosition } = known;
+    found({ handle, batchPosition, messagesCount: known.messagesCountIn(messageLease) });
+    return;
   }
   const metadata = decodeBody(decodeSendMetadataOfMessage, messageLease.bytes);
   const { batchPosition, messagesCount, partitioning } = metadata;
-  const { group, place } = findSendTarget(shard, request, session, metadata);
-  checkPermission(shard, session, "send", { stream: place.stream.id, topic: place.topic.id });
-  const isStated = partitioning.kind === "partition";
-  connection.sendRoute = isStated
-    ? SendRoute.of(messageLease, batchPosition, { group, session, commit })
-    : undefined;
-  return { group, batchPosition, messagesCount };
+  const lookUp = (partitionBefore?: number) => {
+    const { handle, place } = findSendTarget(shard, metadata, partitionBefore);
+    checkPermission(shard, session, "send", { stream: place.stream.id, topic: place.topic.id });
+    const { commit } = shard.metadata;
+    const isStated = partitioning.kind === "partition";
+    connection.sendRoute = isStated
+      ? SendRoute.of(messageLease, batchPosition, { handle, session, commit })
+      : undefined;
+    found({ handle, batchPosition, messagesCount });
+  };
+  const topic = findSendPlace(shard, metadata)?.topic;
+  if (partitioning.kind === "partition" || topic === undefined) lookUp();
+  else {
+    partitionOfRepetition(shard, request, session, topic, (partitionId) =>
+      refusingErrors(shard, request, () => lookUp(partitionId)),
+    );
+  }
 }
 
 /** The metadata of a whole message; `batchPosition` then counts from the message's start. */
@@ -88,22 +116,26 @@ function decodeSendMetadataOfMessage(message: Uint8Array): DecodedSendMetadata {
   return decodeSendMetadata(message, HEADER_LENGTH);
 }
 
-function findSendTarget(
-  shard: Shard,
-  request: ClientRequest,
-  session: Session,
-  metadata: SendMetadata,
-): { group: PartitionGroup; place: TopicPlace } {
+function findSendPlace(shard: Shard, metadata: SendMetadata): TopicPlace | undefined {
   const stream = shard.catalog.findStream(metadata.stream);
   const topic = stream && shard.catalog.findTopic(stream, metadata.topic);
-  const { partitioning } = metadata;
-  const isFree = partitioning.kind !== "partition";
-  const before = isFree && topic ? partitionOfRepetition(shard, request, session, topic) : undefined;
-  const partition = before ?? (topic && choosePartition(topic, partitioning, shard));
-  if (stream === undefined || topic === undefined || partition === undefined) {
-    throw new CodedError(ErrorCode.ResourceNotFound, "Stream, topic or partition does not exist.");
+  return stream && topic && { stream, topic };
+}
+
+/** @param partitionBefore  where the send went before, if it is a repetition */
+function findSendTarget(
+  shard: Shard,
+  metadata: SendMetadata,
+  partitionBefore: number | undefined,
+): { handle: PartitionHandle; place: TopicPlace } {
+  const place = findSendPlace(shard, metadata);
+  if (place !== undefined) {
+    const { topic } = place;
+    const before = partitionBefore === undefined ? undefined : findPartition(topic, partitionBefore);
+    const partition = before ?? choosePartition(topic, metadata.partitioning, shard);
+    if (partition !== undefined) return { handle: handleOf(shard, topic, partition), place };
   }
-  return { group: groupOf(shard, topic, partition), place: { stream, topic } };
+  throw new CodedError(ErrorCode.ResourceNotFound, "Stream, topic or partition does not exist.");
 }
 
 function checkBatch(shard: Shard, batchLease: Lease, messagesCount: number): void {

@@ -1,7 +1,7 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
 import { findPartition, type Partition, type Stream, type Topic } from "@millrace/metadata";
 import { type Identifier, identifierText } from "@millrace/protocol";
-import type { PartitionGroup } from "../partition-plane/partition-group.ts";
+import type { PartitionHandle } from "../partition-plane/partition-handle.ts";
 import { packPartition } from "../routing/pack-partition.ts";
 import type { Shard } from "../shard.ts";
 
@@ -32,10 +32,10 @@ export function findTopic(
   );
 }
 
-/** The group of one partition. @throws CodedError PartitionNotFound */
-export function findGroup(shard: Shard, topic: Topic, partitionId: number): PartitionGroup {
+/** One partition of a topic. @throws CodedError PartitionNotFound */
+export function findHandle(shard: Shard, topic: Topic, partitionId: number): PartitionHandle {
   const partition = findPartition(topic, partitionId);
-  if (partition !== undefined) return groupOf(shard, topic, partition);
+  if (partition !== undefined) return handleOf(shard, topic, partition);
   throw new CodedError(
     ErrorCode.PartitionNotFound,
     `Partition ${partitionId} does not exist in topic ${topic.id}.`,
@@ -43,9 +43,9 @@ export function findGroup(shard: Shard, topic: Topic, partitionId: number): Part
 }
 
 /**
- * The group of a partition the catalog holds. It exists as soon as the op that created the partition is
+ * The handle of a partition the catalog holds. It exists as soon as the op that created the partition is
  * executed.
  */
-export function groupOf(shard: Shard, topic: Topic, partition: Partition): PartitionGroup {
+export function handleOf(shard: Shard, topic: Topic, partition: Partition): PartitionHandle {
   return shard.partitions.get(packPartition(topic.streamId, topic.id, partition.id));
 }

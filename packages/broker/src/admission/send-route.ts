@@ -1,5 +1,5 @@
 import { HEADER_LENGTH, type Lease } from "@millrace/framing";
-import type { PartitionGroup } from "../partition-plane/partition-group.ts";
+import type { PartitionHandle } from "../partition-plane/partition-handle.ts";
 import type { Session } from "../sessions/session.ts";
 
 /** Longest metadata that is remembered: ids or short names. Longer ones are decoded every time. */
@@ -14,7 +14,7 @@ const COUNT_LENGTH = 4;
  * (names, partitions, permissions, users) is such an op.
  */
 export class SendRoute {
-  readonly group: PartitionGroup;
+  readonly handle: PartitionHandle;
   /** Where the batch begins, counted from the start of the message. */
   readonly batchPosition: number;
   readonly #metadata: Uint8Array;
@@ -22,11 +22,11 @@ export class SendRoute {
   readonly #commit: number;
 
   private constructor(
-    group: PartitionGroup,
+    handle: PartitionHandle,
     metadata: Uint8Array,
     known: { readonly session: Session; readonly commit: number },
   ) {
-    this.group = group;
+    this.handle = handle;
     this.batchPosition = HEADER_LENGTH + metadata.length + COUNT_LENGTH;
     this.#metadata = metadata;
     this.#session = known.session;
@@ -40,11 +40,11 @@ export class SendRoute {
   static of(
     messageLease: Lease,
     batchPosition: number,
-    to: { readonly group: PartitionGroup; readonly session: Session; readonly commit: number },
+    to: { readonly handle: PartitionHandle; readonly session: Session; readonly commit: number },
   ): SendRoute | undefined {
     const end = batchPosition - COUNT_LENGTH;
     if (end - HEADER_LENGTH > METADATA_LENGTH_MAX) return undefined;
-    return new SendRoute(to.group, messageLease.bytes.slice(HEADER_LENGTH, end), to);
+    return new SendRoute(to.handle, messageLease.bytes.slice(HEADER_LENGTH, end), to);
   }
 
   /** True when a message takes this route: its metadata is the same up to the messages count. */

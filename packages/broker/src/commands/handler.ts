@@ -15,14 +15,26 @@ export type Handler = (shard: Shard, request: ClientRequest, session: Session) =
 /** A command answered at once from what is in memory: makes the reply's body, nothing for an empty one. */
 export type ReadCommand = (shard: Shard, request: ClientRequest, session: Session) => Uint8Array | undefined;
 
+/** Turns a read of the contents of partitions into a handler: they are made exact first. */
+export function answeringContents(read: ReadCommand): Handler {
+  const answer = answering(read);
+  return (shard, request, session) =>
+    shard.partitions.freshen(() => refusingErrors(shard, request, () => answer(shard, request, session)));
+}
+
 /** Turns a read into a handler. A list longer than a client takes is refused with 20015 (FrameTooLarge). */
 export function answering(read: ReadCommand): Handler {
   return (shard, request, session) => {
     const body = read(shard, request, session);
-    checkReplyLength(shard, body?.length ?? 0);
-    checkReplyRoom(request, body?.length ?? 0);
-    request.answer(body === undefined ? [] : [body], directFields(shard, request.connection));
+    answerBody(shard, request, body);
   };
+}
+
+/** Answers a read. @throws CodedError FrameTooLarge for a body that is longer than a client takes */
+export function answerBody(shard: Shard, request: ClientRequest, body: Uint8Array | undefined): void {
+  checkReplyLength(shard, body?.length ?? 0);
+  checkReplyRoom(request, body?.length ?? 0);
+  request.answer(body === undefined ? [] : [body], directFields(shard, request.connection));
 }
 
 function checkReplyLength(shard: Shard, length: number): void {
@@ -47,8 +59,13 @@ export function crowded(): CodedError {
 /** Refuses a request with an error's code; whatever is not a `CodedError` is our own mistake and goes on. */
 export function refuseWith(shard: Shard, request: ClientRequest, error: unknown): void {
   if (!isCodedError(error)) throw error;
+  refuseWithCode(shard, request, error.code);
+}
+
+/** Refuses a request and counts it. */
+export function refuseWithCode(shard: Shard, request: ClientRequest, code: number): void {
   shard.metrics.refusals.add(1);
-  request.refuse(error.code, directFields(shard, request.connection));
+  request.refuse(code, directFields(shard, request.connection));
 }
 
 /**

@@ -1,17 +1,15 @@
 import { findPartition, type GroupPlace, type Metadata, type Topic } from "@millrace/metadata";
-import type { Clock, Log } from "@millrace/platform";
+import type { Clock } from "@millrace/platform";
 import type { MetadataRequest } from "../metadata-plane/metadata-request.ts";
-import type { PartitionGroup } from "../partition-plane/partition-group.ts";
+import type { PartitionHandle } from "../partition-plane/partition-handle.ts";
 import type { PartitionPlane } from "../partition-plane/partition-plane.ts";
 import { packPartition } from "../routing/pack-partition.ts";
-import { GROUP_KIND, removeGroupOffset, storedGroups } from "./group-offsets.ts";
 import { type HandOverFacts, HandOvers } from "./hand-overs.ts";
 import { PollGates } from "./poll-gates.ts";
 
 /** What the plane is made from. */
 export interface GroupPlaneOptions {
   readonly clock: Clock;
-  readonly log: Log;
   readonly partitions: PartitionPlane;
   /** Milliseconds a hand-over may take. */
   readonly rebalancingTimeoutMs: number;
@@ -36,7 +34,7 @@ export class GroupPlane {
       timeoutMs: options.rebalancingTimeoutMs,
       submit: options.submit,
       isInFlight: (place, { partitionId, client }) => {
-        const partition = this.#partitionGroup(place, partitionId);
+        const partition = this.#partitionAt(place, partitionId);
         return partition !== undefined && isInFlight(partition, place.groupId, client);
       },
     });
@@ -47,7 +45,7 @@ export class GroupPlane {
     const found: number[] = [];
     for (const { client, partitions } of this.#options.catalog().findGroup(place)?.members ?? []) {
       for (const partitionId of partitions) {
-        const partition = this.#partitionGroup(place, partitionId);
+        const partition = this.#partitionAt(place, partitionId);
         if (partition !== undefined && isInFlight(partition, place.groupId, client)) found.push(partitionId);
       }
     }
@@ -116,7 +114,7 @@ export class GroupPlane {
     }
     for (const { id: partitionId } of topic.partitions) {
       const partition = this.#partitionOf(topic, partitionId);
-      for (const groupId of partition === undefined ? [] : storedGroups(partition)) {
+      for (const groupId of partition?.storedGroups() ?? []) {
         if (groups.byId(groupId) === undefined) {
           void this.#removeOffset({ streamId, topicId, groupId }, partitionId);
         }
@@ -125,16 +123,16 @@ export class GroupPlane {
   }
 
   #removeOffset(place: GroupPlace, partitionId: number): Promise<void> | undefined {
-    const partition = this.#partitionGroup(place, partitionId);
-    return partition && removeGroupOffset(partition, place.groupId, this.#options.log);
+    const partition = this.#partitionAt(place, partitionId);
+    return partition?.forgetGroup(place.groupId);
   }
 
-  #partitionGroup(place: GroupPlace, partitionId: number): PartitionGroup | undefined {
+  #partitionAt(place: GroupPlace, partitionId: number): PartitionHandle | undefined {
     const topic = this.#topicOf(place);
     return topic && this.#partitionOf(topic, partitionId);
   }
 
-  #partitionOf(topic: Topic, partitionId: number): PartitionGroup | undefined {
+  #partitionOf(topic: Topic, partitionId: number): PartitionHandle | undefined {
     if (findPartition(topic, partitionId) === undefined) return undefined;
     return this.#options.partitions.get(packPartition(topic.streamId, topic.id, partitionId));
   }
@@ -152,10 +150,7 @@ export class GroupPlane {
   }
 }
 
-function isInFlight(partition: PartitionGroup, groupId: number, client: bigint): boolean {
-  const { partition: stored } = partition;
-  // Where damage hides what was committed, everything that was polled counts as open.
-  const isKnown = stored !== undefined && stored.offsetsFault === undefined;
-  const committed = isKnown ? stored.consumerOffset(GROUP_KIND, groupId) : undefined;
-  return partition.polled.isInFlight(groupId, client, committed);
+/** Where damage hides what was committed, everything that was polled counts as open. */
+function isInFlight(partition: PartitionHandle, groupId: number, client: bigint): boolean {
+  return partition.polled.isInFlight(groupId, client, partition.groupOffset(groupId));
 }

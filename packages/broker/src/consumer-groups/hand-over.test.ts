@@ -9,7 +9,6 @@ import {
   PARTITION_NOT_OWNED,
   toIdentifier,
 } from "@millrace/protocol";
-import { packPartition } from "../routing/pack-partition.ts";
 import type { TestClient } from "../testing/test-client.ts";
 import {
   commit,
@@ -38,7 +37,7 @@ async function started(partitionsCount: number, options: TestServerOptions = {})
 }
 
 /** Partition 0 of the topic. */
-const groupOf = ({ broker }: TestServer) => broker.shard.partitions.get(packPartition(0, 0, 0));
+const groupOf = (server: TestServer) => server.groupOf(0);
 const pause = ({ platform }: TestServer) =>
   new Promise<void>((done) => void platform.clock.setTimer(1, done));
 const offsets = async (client: TestClient, partitionId: number) =>

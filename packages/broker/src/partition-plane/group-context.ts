@@ -1,14 +1,14 @@
 import type { ChecksumKernel } from "@millrace/framing";
-import type { Clock, Log } from "@millrace/platform";
+import type { Clock, Counter, Log } from "@millrace/platform";
 import type { BatchCipher } from "@millrace/storage";
 import type { PrepareFields } from "@millrace/vsr";
-import type { PartitionMetrics } from "./metrics.ts";
 
 /** What every partition group of a broker shares. */
 export interface GroupContext {
   readonly clock: Clock;
   readonly log: Log;
-  readonly metrics: PartitionMetrics;
+  /** Counts requests answered with 58: no room in time, or not open yet. */
+  readonly deniedTransient: Counter;
   readonly kernel: ChecksumKernel;
   readonly checksumOf: (fields: PrepareFields) => bigint;
   /** Operations between prepare and commit, 1..127. */

@@ -2,10 +2,10 @@ import { assert, CodedError, ErrorCode } from "@millrace/errors";
 import { batchChecksumAt, type Lease } from "@millrace/framing";
 import type { BatchFacts, Partition, PartitionIdentity } from "@millrace/storage";
 import { createReplica, type Output, type Prepare, type Replica } from "@millrace/vsr";
-import { PolledOffsets } from "../consumer-groups/polled-offsets.ts";
 import { AdmissionQueue } from "../queues/admission-queue.ts";
 import { Fifo } from "../queues/fifo.ts";
 import type { GroupContext } from "./group-context.ts";
+import { NO_CONTENTS, type PartitionContents } from "./partition-handle.ts";
 import { bodyOf, type PartitionOp, type QueuedOp, queuedOp } from "./partition-op.ts";
 import { Repetitions } from "./repetitions.ts";
 
@@ -16,7 +16,6 @@ const QUEUE_FACTOR = 2;
 /** Looking for space costs a few system calls; once a second is soon enough for people who have made some. */
 const RESUME_INTERVAL_MS = 1000;
 const NUMBERED: BatchFacts = { isNumbered: true };
-const NO_CONTENTS = { byteLength: 0, messagesCount: 0, segmentsCount: 1 };
 
 /**
  * One partition: a consensus group of one replica over a stored partition.
@@ -27,8 +26,6 @@ const NO_CONTENTS = { byteLength: 0, messagesCount: 0, segmentsCount: 1 };
  */
 export class PartitionGroup {
   readonly identity: PartitionIdentity;
-  /** How far consumer groups have polled it. */
-  readonly polled = new PolledOffsets();
   /** Highest offset that polls with auto-commit are storing now, by kind and consumer. */
   readonly offsetsUnderWay = new Map<number, number>();
   /**
@@ -61,7 +58,7 @@ export class PartitionGroup {
       clock: context.clock,
       timeoutMs: context.admissionTimeoutMs,
       onLate: (queued) => {
-        context.metrics.deniedTransient.add(1);
+        context.deniedTransient.add(1);
         this.#fail(queued, ErrorCode.TransientNotAccepted);
       },
     });
@@ -78,7 +75,7 @@ export class PartitionGroup {
   get openPartition(): Partition {
     if (this.#partition !== undefined) return this.#partition;
     if (this.#openFault !== undefined) throw this.#openFault;
-    this.#context.metrics.deniedTransient.add(1);
+    this.#context.deniedTransient.add(1);
     throw new CodedError(ErrorCode.TransientNotAccepted);
   }
 
@@ -87,23 +84,16 @@ export class PartitionGroup {
     return this.#openFault ?? this.#partition?.fault;
   }
 
-  /** Bytes, messages and segments it holds; one empty segment while it is not open. */
-  get contents(): {
-    readonly byteLength: number;
-    readonly messagesCount: number;
-    readonly segmentsCount: number;
-  } {
+  /** What it holds; one empty segment while it is not open. */
+  get contents(): PartitionContents {
     const partition = this.#partition;
     if (partition === undefined) return NO_CONTENTS;
     return {
       byteLength: partition.byteLength,
       messagesCount: partition.messageCount,
       segmentsCount: Math.max(1, partition.segmentCount),
+      currentOffset: Math.max(0, partition.committedNextOffset - 1),
     };
-  }
-
-  get view(): number {
-    return this.#replica?.view ?? 0;
   }
 
   get queuedCount(): number {
@@ -178,7 +168,8 @@ export class PartitionGroup {
     if (original === undefined) return false;
     const { op: number, baseOffset, timestamp } = original;
     op.batchLease?.release();
-    op.committed({ op: number, baseOffset, timestamp, isRepeated: true });
+    const view = this.#replica?.view ?? 0;
+    op.committed({ op: number, view, baseOffset, timestamp, isRepeated: true });
     return true;
   }
 
@@ -345,10 +336,11 @@ export class PartitionGroup {
     );
     this.#partition?.commit(prepare.op);
     this.#end(queued);
-    const { op, timestamp } = prepare;
+    const { op, view, timestamp } = prepare;
     const { baseOffset, repetitions } = queued;
-    queued.op.committed({ op, baseOffset, timestamp, isRepeated: false });
-    for (const again of repetitions ?? []) again.committed({ op, baseOffset, timestamp, isRepeated: true });
+    queued.op.committed({ op, view, baseOffset, timestamp, isRepeated: false });
+    for (const again of repetitions ?? [])
+      again.committed({ op, view, baseOffset, timestamp, isRepeated: true });
   }
 
   /** Lets go of what an operation, and those that repeat it, held. */

@@ -32,6 +32,7 @@ export interface PartitionOp {
 /** How an operation that was committed, now or before, is answered. */
 export interface OpResult {
   readonly op: number;
+  readonly view: number;
   /** Offset of a batch's first message; for small operations the next offset, or 0. */
   readonly baseOffset: number;
   readonly timestamp: number;

@@ -1,85 +1,100 @@
-import { assert, CodedError, ErrorCode, isCodedError } from "@millrace/errors";
-import { type BlockPool, ByteWriter, type ChecksumKernel } from "@millrace/framing";
+import { assert } from "@millrace/errors";
 import { type Metadata, purgeGenerationOf, type Topic } from "@millrace/metadata";
 import type { Platform } from "@millrace/platform";
-import {
-  deletePartitionFiles,
-  openPartition,
-  type PartitionIdentity,
-  type PartitionOptions,
-  type RepairedOffsets,
-  StorageOperation,
-  TailCache,
-} from "@millrace/storage";
-import { SERVER_CLIENT } from "@millrace/vsr";
-import type { BrokerConfig } from "../broker-config.ts";
-import { Fifo } from "../queues/fifo.ts";
+import type { PartitionIdentity } from "@millrace/storage";
 import { packPartition } from "../routing/pack-partition.ts";
-import type { GroupContext } from "./group-context.ts";
+import type { PartitionMetrics } from "./metrics.ts";
 import { removeOrphanPartitions } from "./orphan-partitions.ts";
-import { PartitionGroup } from "./partition-group.ts";
-import { partitionPath } from "./partition-path.ts";
+import type { PartitionHandle, SeenRequest } from "./partition-handle.ts";
+import { settingsOf } from "./partition-settings.ts";
 
-/** What the plane is made from. */
-export interface PartitionPlaneOptions {
-  readonly platform: Platform;
-  readonly kernel: ChecksumKernel;
-  readonly pool: BlockPool;
-  readonly config: BrokerConfig;
-  readonly context: GroupContext;
+/** Who makes the handles of partitions and looks after all of them together. */
+export interface PartitionOwners {
+  /** The handle of a partition that its owner does not know yet. */
+  make(packed: number, identity: PartitionIdentity): PartitionHandle;
+  /** Calls back once `contents` of every handle are exact: at once where all partitions are this shard's. */
+  freshen(callback: () => void): void;
+  /**
+   * Calls back with the first of these partitions in which the request is under way or remembered, whatever
+   * it holds: at once where all of them are this shard's.
+   */
+  findSeen(
+    handles: readonly PartitionHandle[],
+    request: SeenRequest,
+    found: (handle: PartitionHandle | undefined) => void,
+  ): void;
+  /** Lets what is in flight end, then flushes and closes every partition. */
+  stop(): Promise<void>;
 }
 
-/** Every partition of this shard: its group, its files, and how both come and go with the catalog. */
+/** Every partition of the server, and how they come and go with the catalog. */
 export class PartitionPlane {
-  readonly #options: PartitionPlaneOptions;
-  readonly #groups = new Map<number, PartitionGroup>();
-  readonly #tailCache: TailCache;
-  readonly #removals = new Set<Promise<void>>();
-  readonly #waitingToOpen = new Fifo<() => void>();
-  #openingCount = 0;
+  readonly #platform: Platform;
+  readonly #owners: PartitionOwners;
+  readonly #metrics: PartitionMetrics;
+  readonly #handles = new Map<number, PartitionHandle>();
 
-  constructor(options: PartitionPlaneOptions) {
-    this.#options = options;
-    this.#tailCache = new TailCache({ lengthMax: options.config.tailCacheLengthMax });
+  constructor(options: {
+    readonly platform: Platform;
+    readonly owners: PartitionOwners;
+    readonly metrics: PartitionMetrics;
+  }) {
+    this.#platform = options.platform;
+    this.#owners = options.owners;
+    this.#metrics = options.metrics;
   }
 
   get count(): number {
-    return this.#groups.size;
+    return this.#handles.size;
   }
 
-  /** Every group there is now. */
-  groups(): Iterable<PartitionGroup> {
-    return this.#groups.values();
+  /** Every partition there is now. */
+  handles(): Iterable<PartitionHandle> {
+    return this.#handles.values();
   }
 
-  /** Segments and messages of all partitions. */
+  /** Segments and messages of all partitions, as far as this shard has heard. */
   totals(): { readonly segmentsCount: number; readonly messagesCount: number } {
     let [segmentsCount, messagesCount] = [0, 0];
-    for (const { contents } of this.#groups.values()) {
+    for (const { contents } of this.#handles.values()) {
       segmentsCount += contents.segmentsCount;
       messagesCount += contents.messagesCount;
     }
     return { segmentsCount, messagesCount };
   }
 
-  /** The group of a partition that the catalog holds, see `packPartition`. */
-  get(packed: number): PartitionGroup {
-    const group = this.#groups.get(packed);
-    assert(group !== undefined, "every partition of the catalog has a group");
-    return group;
+  /** Calls back once the contents of every partition are exact. */
+  freshen(callback: () => void): void {
+    this.#owners.freshen(callback);
   }
 
-  /** The group of this very partition; nothing once it was deleted, whoever has its id now. */
-  find(identity: PartitionIdentity): PartitionGroup | undefined {
-    const group = this.#groups.get(packOf(identity));
-    return group?.identity.revision === identity.revision ? group : undefined;
+  /** A partition that the catalog holds, see `packPartition`. */
+  get(packed: number): PartitionHandle {
+    const handle = this.#handles.get(packed);
+    assert(handle !== undefined, "every partition of the catalog has a handle");
+    return handle;
+  }
+
+  /** This very partition; nothing once it was deleted, whoever has its id now. */
+  find(identity: PartitionIdentity): PartitionHandle | undefined {
+    const handle = this.#handles.get(packOf(identity));
+    return handle?.identity.revision === identity.revision ? handle : undefined;
+  }
+
+  /** Finds the first of these partitions that has seen a request, see `PartitionOwners.findSeen`. */
+  findSeen(
+    handles: readonly PartitionHandle[],
+    request: SeenRequest,
+    found: (handle: PartitionHandle | undefined) => void,
+  ): void {
+    this.#owners.findSeen(handles, request, found);
   }
 
   /**
    * Opens every partition of a recovered catalog and finishes deletions and purges that a stop interrupted.
    */
   async recover(catalog: Metadata, commit: number): Promise<void> {
-    const { disk, log } = this.#options.platform;
+    const { disk, log } = this.#platform;
     const opening: Promise<void>[] = [];
     for (const stream of catalog.streams()) {
       for (const topic of stream.topics.list()) {
@@ -97,143 +112,40 @@ export class PartitionPlane {
 
   /** Makes a partition and settles when it can be used or has failed to open; it can be found at once. */
   create(identity: PartitionIdentity, topic: Topic): Promise<void> {
-    const group = new PartitionGroup(identity, this.#options.context);
-    this.#groups.set(packOf(identity), group);
-    this.#options.context.metrics.materialised.add(1);
-    return this.#open(group, topic);
+    const packed = packOf(identity);
+    const handle = this.#owners.make(packed, identity);
+    this.#handles.set(packed, handle);
+    this.#metrics.materialised.add(1);
+    return handle.open(settingsOf(topic));
   }
 
   /**
    * Takes a partition out of use and settles when nothing of it is in flight; its files go in the background.
    */
   async delete(identity: PartitionIdentity): Promise<void> {
-    const group = this.find(identity);
-    if (group === undefined) return;
-    this.#groups.delete(packOf(identity));
-    this.#options.context.metrics.removed.add(1);
-    await group.close();
-    this.#inBackground(this.#removeFiles(group));
-  }
-
-  /**
-   * Closes a partition that takes no writes and opens it anew, leaving damage behind, see `repairDamage` of
-   * storage. Settles when it can be used or has failed to open.
-   */
-  async reopen(group: PartitionGroup, topic: Topic, offsets: RepairedOffsets): Promise<void> {
-    await group.takeOut()?.close();
-    await this.#open(group, topic, offsets);
+    const handle = this.find(identity);
+    if (handle === undefined) return;
+    this.#handles.delete(packOf(identity));
+    this.#metrics.removed.add(1);
+    await handle.remove();
   }
 
   /** Empties a partition and settles when that is committed. */
   async purge(identity: PartitionIdentity, generation: number): Promise<void> {
-    const group = this.find(identity);
-    if (group === undefined) return;
-    await new Promise<void>((resolve) => group.afterOpen(resolve));
-    if ((group.partition?.purgeGeneration ?? generation) >= generation) return;
-    await new Promise<void>((resolve) =>
-      group.purge({
-        operation: StorageOperation.purge,
-        client: SERVER_CLIENT,
-        request: 0n,
-        user: 0,
-        body: new ByteWriter(8).u64(generation).finish(),
-        committed: () => resolve(),
-        failed: (code) => {
-          const facts = { ...identity, generation, code };
-          this.#options.platform.log.error(
-            "A partition could not be purged; the next start tries again.",
-            facts,
-          );
-          resolve();
-        },
-      }),
-    );
+    const handle = this.find(identity);
+    if (handle === undefined) return;
+    await new Promise<void>((resolve) => handle.afterOpen(resolve));
+    await handle.purge(generation);
   }
 
   /** Lets what is in flight end, then flushes and closes every partition. */
-  async stop(): Promise<void> {
-    await Promise.all([...this.#groups.values()].map((group) => this.#close(group)));
-    await Promise.all(this.#removals);
-    this.#options.context.batchCipher?.close();
+  stop(): Promise<void> {
+    return this.#owners.stop();
   }
 
   async #recoverOne(identity: PartitionIdentity, topic: Topic, generation: number): Promise<void> {
     await this.create(identity, topic);
     await this.purge(identity, generation);
-  }
-
-  async #open(group: PartitionGroup, topic: Topic, repair?: RepairedOffsets): Promise<void> {
-    await this.#turnToOpen();
-    try {
-      const options = this.#optionsOf(group.identity, topic);
-      group.opened(await openPartition(repair === undefined ? options : { ...options, repair }));
-    } catch (error) {
-      if (!isCodedError(error)) throw error;
-      this.#options.platform.log.error("A partition could not be opened.", {
-        ...group.identity,
-        code: error.code,
-        reason: error.message,
-      });
-      group.opened(new CodedError(error.code, error.message, { details: error.details, cause: error }));
-    } finally {
-      this.#openingCount -= 1;
-      this.#waitingToOpen.shift()?.();
-    }
-  }
-
-  #turnToOpen(): Promise<void> | undefined {
-    this.#openingCount += 1;
-    if (this.#openingCount <= this.#options.config.partitionsOpeningMax) return undefined;
-    return new Promise((resolve) => this.#waitingToOpen.push(resolve));
-  }
-
-  #optionsOf(identity: PartitionIdentity, topic: Topic): PartitionOptions {
-    const { platform, kernel, pool, config } = this.#options;
-    return {
-      disk: platform.disk,
-      path: partitionPath(identity),
-      identity,
-      kernel,
-      pool,
-      tailCache: this.#tailCache,
-      log: platform.log,
-      role: "exclusive",
-      segmentLengthMax: topic.segmentSize,
-      reservedLength: topic.preallocateSegments ? topic.segmentSize : 0,
-      durability: topic.durability,
-      offsetDurability: topic.consumerOffsetDurability,
-      validateChecksums: config.validateChecksums,
-      consumerOffsetsMax: config.consumerOffsetsMax,
-      requestClientsMax: config.requestClientsMax,
-      batchCipher: this.#options.context.batchCipher,
-    };
-  }
-
-  async #removeFiles(group: PartitionGroup): Promise<void> {
-    const { disk, log } = this.#options.platform;
-    await new Promise<void>((resolve) => group.afterOpen(resolve));
-    try {
-      await group.partition?.close();
-      await deletePartitionFiles(disk, partitionPath(group.identity));
-    } catch (error) {
-      if (!isCodedError(error)) throw error;
-      const facts = { ...group.identity, code: error.code };
-      log.warn("Files of a deleted partition could not be removed; the next start tries again.", facts);
-    }
-  }
-
-  async #close(group: PartitionGroup): Promise<void> {
-    await group.close(ErrorCode.ShuttingDown);
-    await group.partition?.close().catch((error: unknown) => {
-      if (!isCodedError(error)) throw error;
-      const facts = { ...group.identity, code: error.code };
-      this.#options.platform.log.error("A partition could not be closed cleanly.", facts);
-    });
-  }
-
-  #inBackground(work: Promise<void>): void {
-    const tracked = work.finally(() => this.#removals.delete(tracked));
-    this.#removals.add(tracked);
   }
 }
 

@@ -1,17 +1,16 @@
+import { isCodedError } from "@millrace/errors";
 import { identityOf, type Metadata, type Topic } from "@millrace/metadata";
 import type { Clock, Log } from "@millrace/platform";
 import type { PartitionIdentity } from "@millrace/storage";
 import type { RetentionMetrics } from "../metrics.ts";
-import type { PartitionGroup } from "../partition-plane/partition-group.ts";
+import type { PartitionHandle } from "../partition-plane/partition-handle.ts";
 import type { PartitionPlane } from "../partition-plane/partition-plane.ts";
 import { HeldSegments } from "./held-segments.ts";
 import { dueSegments, holdersOf, type RetentionFacts, releasedSegments, sumOf } from "./retention-plan.ts";
 import { keepsEverything, type RetentionPolicy, retentionPolicy } from "./retention-policy.ts";
 import { tellRemoved } from "./tell-removed.ts";
-import { retentionFacts, type Truncation, truncatePartition } from "./truncate-partition.ts";
-
-/** Segments one op removes at most, so that arrears do not fill the disk's queue; the next op follows. */
-const SEGMENTS_PER_PASS_MAX = 16;
+import { SEGMENTS_PER_OP_MAX } from "./truncate-partition.ts";
+import type { Truncation } from "./truncation.ts";
 
 /** Partitions looked at before other work gets its turn: a look takes microseconds. */
 const PARTITIONS_PER_TURN = 64;
@@ -91,45 +90,40 @@ export class MessageCleaner {
     for (let mayHaveMore = true; mayHaveMore && !this.#isStopped; ) {
       const found = this.#find(identity);
       if (found === undefined) return;
-      const { group, policy } = found;
-      const want = (facts: RetentionFacts) => this.#wanted(facts, policy);
-      const facts = retentionFacts(group.openPartition);
+      const { handle, policy } = found;
+      const facts = await factsFor(handle);
+      if (facts === undefined) return;
       this.#noteHeld(identity, facts, policy);
-      if (Math.min(want(facts), releasedSegments(facts)) === 0) return;
-      const removed = await truncated(group, want);
+      if (Math.min(this.#due(facts, policy), releasedSegments(facts)) === 0) return;
+      const removed = await truncated(handle, policy);
       if (removed === undefined || removed.segmentsCount === 0) return;
       const { expired } = dueSegments(facts.sealed, policy, this.#now());
       const reason = removed.segmentsCount <= expired ? "expiry" : "size";
       const { log, metrics } = this.#options;
       tellRemoved({ log, metrics: metrics() }, identity, removed, reason);
-      await group.partition?.filesRemoved();
-      mayHaveMore = removed.segmentsCount === SEGMENTS_PER_PASS_MAX;
+      mayHaveMore = removed.segmentsCount === SEGMENTS_PER_OP_MAX;
     }
   }
 
-  /** The partition and what its topic asks of it now, when it can be cleaned. */
-  #find(identity: PartitionIdentity): { group: PartitionGroup; policy: RetentionPolicy } | undefined {
+  /** The partition and what its topic asks of it now, unless a purge takes all of it. */
+  #find(identity: PartitionIdentity): { handle: PartitionHandle; policy: RetentionPolicy } | undefined {
     const { streamId, topicId } = identity;
     const catalog = this.#options.catalog();
     const stream = catalog.findStream({ kind: "numeric", id: streamId });
     const topic = stream && catalog.findTopic(stream, { kind: "numeric", id: topicId });
-    const group = this.#options.partitions.find(identity);
-    if (topic === undefined || group?.partition === undefined || group.isPurging) return undefined;
-    if (group.fault !== undefined) {
-      // Nobody may be writing any more: the next look finds it writable when there is space.
-      group.lookForSpace();
-      return undefined;
-    }
-    return { group, policy: this.#policyOf(topic) };
+    const handle = this.#options.partitions.find(identity);
+    if (topic === undefined || handle === undefined) return undefined;
+    if (handle.purgesBegun > handle.purgesEnded) return undefined;
+    return { handle, policy: this.#policyOf(topic) };
   }
 
   #policyOf(topic: Topic): RetentionPolicy {
     return retentionPolicy(topic, this.#options.messageLengthMax);
   }
 
-  #wanted({ sealed }: RetentionFacts, policy: RetentionPolicy): number {
+  #due({ sealed }: RetentionFacts, policy: RetentionPolicy): number {
     const { expired, overSize } = dueSegments(sealed, policy, this.#now());
-    return Math.min(Math.max(expired, overSize), SEGMENTS_PER_PASS_MAX);
+    return Math.max(expired, overSize);
   }
 
   #now(): number {
@@ -137,8 +131,7 @@ export class MessageCleaner {
   }
 
   #noteHeld(identity: PartitionIdentity, facts: RetentionFacts, policy: RetentionPolicy): void {
-    const { expired, overSize } = dueSegments(facts.sealed, policy, this.#now());
-    const due = Math.max(expired, overSize);
+    const due = this.#due(facts, policy);
     const released = releasedSegments(facts);
     const [holder] = holdersOf(facts);
     if (released >= due || holder === undefined) return;
@@ -152,12 +145,21 @@ export class MessageCleaner {
   }
 }
 
+/** What retention looks at, where the partition takes writes. */
+async function factsFor(handle: PartitionHandle): Promise<RetentionFacts | undefined> {
+  try {
+    const { faultCode, facts } = await handle.lookAtRetention({ forCleaning: true });
+    return faultCode === 0 ? facts : undefined;
+  } catch (error) {
+    // It was deleted since it was found.
+    if (isCodedError(error)) return undefined;
+    throw error;
+  }
+}
+
 /** What went, or nothing when the op failed: the next pass tries again. */
-function truncated(
-  group: PartitionGroup,
-  want: (facts: RetentionFacts) => number,
-): Promise<Truncation | undefined> {
+function truncated(handle: PartitionHandle, policy: RetentionPolicy): Promise<Truncation | undefined> {
   return new Promise((resolve) => {
-    truncatePartition(group, want, { removed: resolve, failed: () => resolve(undefined) });
+    handle.truncate({ kind: "policy", policy }, { removed: resolve, failed: () => resolve(undefined) });
   });
 }

@@ -1,4 +1,3 @@
-import { ErrorCode } from "@millrace/errors";
 import { ownerOf, type Topic } from "@millrace/metadata";
 import {
   type PartitionRetention,
@@ -7,8 +6,7 @@ import {
   type RetentionSum,
 } from "@millrace/protocol";
 import type { StoredOffset } from "@millrace/storage";
-import { GROUP_KIND } from "../consumer-groups/group-offsets.ts";
-import type { PartitionGroup } from "../partition-plane/partition-group.ts";
+import { GROUP_KIND } from "../consumer-groups/group-kind.ts";
 import type { Shard } from "../shard.ts";
 import {
   type DueSegments,
@@ -20,7 +18,7 @@ import {
   sumOf,
 } from "./retention-plan.ts";
 import type { RetentionPolicy } from "./retention-policy.ts";
-import { retentionFacts } from "./truncate-partition.ts";
+import type { RetentionLook } from "./truncation.ts";
 
 const NONE: RetentionSum = { segmentsCount: 0, messagesCount: 0, byteLength: 0 };
 
@@ -28,17 +26,13 @@ const NONE: RetentionSum = { segmentsCount: 0, messagesCount: 0, byteLength: 0 }
 export function partitionRetention(
   shard: Shard,
   topic: Topic,
-  group: PartitionGroup,
-  policy: RetentionPolicy,
+  partitionId: number,
+  look: RetentionLook & { readonly policy: RetentionPolicy },
 ): PartitionRetention {
-  const { partition } = group;
-  const { partitionId } = group.identity;
-  const faultCode = faultCodeOf(group);
-  const firstOffset = partition?.firstOffset ?? 0;
+  const { faultCode, firstOffset, facts, policy } = look;
   const nothing = { sealed: NONE, expired: NONE, overSize: NONE, removable: NONE, heldBack: NONE };
   const known = { partitionId, faultCode, firstOffset, ...nothing, holdersCount: 0, holders: [] };
-  if (partition === undefined || partition.offsetsFault !== undefined) return known;
-  const facts = retentionFacts(partition);
+  if (facts === undefined) return known;
   const due = dueSegments(facts.sealed, policy, shard.platform.clock.wallMicros());
   const holders = holdersOf(facts);
   return {
@@ -49,12 +43,6 @@ export function partitionRetention(
       .slice(0, RETENTION_HOLDERS_MAX)
       .map((stored) => holderOf({ shard, topic, partitionId, facts, due, stored })),
   };
-}
-
-/** Until it is open a partition takes no writes either. */
-function faultCodeOf({ fault, partition }: PartitionGroup): number {
-  if (fault !== undefined) return fault.code;
-  return partition === undefined ? ErrorCode.TransientNotAccepted : 0;
 }
 
 function sumsOf(facts: RetentionFacts, { expired, overSize }: DueSegments, isWritable: boolean) {

@@ -16,7 +16,8 @@ import {
   storeBody,
   updateTopic,
 } from "../testing/test-topics.ts";
-import { type Truncation, truncatePartition } from "./truncate-partition.ts";
+import { truncatePartition } from "./truncate-partition.ts";
+import type { Truncation } from "./truncation.ts";
 
 type Step =
   | { readonly kind: "send"; readonly count: number }
@@ -86,7 +87,7 @@ class Model {
     for (let before = await contents(); ; ) {
       const offsets = await this.#readAll();
       const after = await contents();
-      const { firstOffset } = server.broker.shard.partitions.get(0).openPartition;
+      const { firstOffset } = server.groupOf(0).openPartition;
       const earliest = Math.min(offsets[0] ?? firstOffset, firstOffset);
       assert.ok(
         earliest >= this.#earliest,
@@ -134,7 +135,7 @@ class Model {
 
   /** Follows the ops of the partition in log order and holds each truncation against the offsets. */
   #watch(): void {
-    const partition = this.server.broker.shard.partitions.get(0).openPartition;
+    const partition = this.server.groupOf(0).openPartition;
     this.#offsets = new Map(partition.acceptedConsumerOffsets().map(({ id, offset }) => [id, offset]));
     const append = partition.appendOperation.bind(partition);
     partition.appendOperation = (header, body, done) => {
@@ -200,7 +201,7 @@ test("An offset that is on its way into the log before a removal is respected by
   await model.run({ kind: "store", id: 1, part: 0.99 });
   await model.check();
   const { server } = model;
-  const group = server.broker.shard.partitions.get(0);
+  const group = server.groupOf(0);
   const body = new ByteWriter().u8(1).u32(1).u64(1).finish();
   const failed = (code: number) => assert.fail(`refused with ${code}`);
   const outcome = { committed() {}, failed };
@@ -208,7 +209,8 @@ test("An offset that is on its way into the log before a removal is respected by
   group.submit({ ...asked, operation: StorageOperation.storeOffset, body });
   const removed = await server.drive(
     new Promise<Truncation>((resolve) => {
-      truncatePartition(group, () => 9, { removed: resolve, failed });
+      const order = { kind: "count", segmentsCount: 9 } as const;
+      truncatePartition(group, order, { removed: resolve, failed }, server.platform.clock);
     }),
   );
   assert.deepEqual([removed.segmentsCount, removed.messagesCount, removed.firstOffset], [1, 2, 2]);

@@ -1,7 +1,7 @@
 import type { Log } from "@millrace/platform";
 import type { PartitionIdentity } from "@millrace/storage";
 import type { RetentionMetrics } from "../metrics.ts";
-import type { Truncation } from "./truncate-partition.ts";
+import type { Truncation } from "./truncation.ts";
 
 /** Why segments went. */
 export type RemovalReason = "expiry" | "size" | "request";

@@ -1,25 +1,11 @@
+import { ErrorCode, isCodedError } from "@millrace/errors";
 import { ByteWriter } from "@millrace/framing";
+import type { Clock } from "@millrace/platform";
 import { type Partition, StorageOperation } from "@millrace/storage";
 import { SERVER_CLIENT } from "@millrace/vsr";
 import type { PartitionGroup } from "../partition-plane/partition-group.ts";
-import {
-  cutOffset,
-  type RetentionFacts,
-  releasedSegments,
-  type SegmentSum,
-  sumOf,
-} from "./retention-plan.ts";
-
-/** What went, and the oldest offset that is left. */
-export interface Truncation extends SegmentSum {
-  readonly firstOffset: number;
-}
-
-/** How a truncation ended. */
-export interface TruncationOutcome {
-  removed(truncation: Truncation): void;
-  failed(code: number): void;
-}
+import { cutOffset, dueSegments, type RetentionFacts, releasedSegments, sumOf } from "./retention-plan.ts";
+import type { RetentionLook, Truncation, TruncationOrder, TruncationOutcome } from "./truncation.ts";
 
 const NOTHING: Truncation = { segmentsCount: 0, messagesCount: 0, byteLength: 0, firstOffset: 0 };
 
@@ -28,9 +14,30 @@ export function retentionFacts(partition: Partition): RetentionFacts {
   return { sealed: partition.sealedSegments(), offsets: partition.acceptedConsumerOffsets() };
 }
 
+/** Segments one op of a policy removes at most, so that arrears do not fill the disk's queue; the next follows. */
+export const SEGMENTS_PER_OP_MAX = 16;
+
+/** What retention looks at now, see `PartitionHandle.lookAtRetention`. */
+export function lookAtRetention(
+  group: PartitionGroup,
+  options: { readonly forCleaning: boolean },
+): RetentionLook {
+  const { fault, partition } = group;
+  // Nobody may be writing any more: the next look finds it writable when there is space.
+  if (fault !== undefined && options.forCleaning) group.lookForSpace();
+  // Until it is open a partition takes no writes either.
+  const closedCode = partition === undefined ? ErrorCode.TransientNotAccepted : 0;
+  const isKnown = partition !== undefined && partition.offsetsFault === undefined;
+  return {
+    faultCode: fault?.code ?? closedCode,
+    firstOffset: partition?.firstOffset ?? 0,
+    facts: isKnown ? retentionFacts(partition) : undefined,
+  };
+}
+
 /**
- * Removes the oldest sealed segments of a partition by one op, as many as `want` asks for and stored offsets
- * let go; none is an outcome too.
+ * Removes the oldest sealed segments of a partition by one op, as many as the order asks for and stored
+ * offsets let go; none is an outcome too. What a policy removed is told once its files are gone.
  *
  * The decision is made when the op gets its place in the log, so an offset that is stored before it is
  * respected, and it travels in the op, so every replica and every replay removes the same. A purge under way
@@ -38,9 +45,21 @@ export function retentionFacts(partition: Partition): RetentionFacts {
  */
 export function truncatePartition(
   group: PartitionGroup,
-  want: (facts: RetentionFacts) => number,
+  order: TruncationOrder,
   outcome: TruncationOutcome,
+  clock: Clock,
 ): void {
+  const decideNow = () => decide(retentionFacts(group.openPartition), order, clock.wallMicros());
+  try {
+    if (decideNow().segmentsCount === 0) {
+      outcome.removed(NOTHING);
+      return;
+    }
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
+    outcome.failed(error.code);
+    return;
+  }
   let truncation = NOTHING;
   group.submit({
     operation: StorageOperation.truncate,
@@ -48,15 +67,25 @@ export function truncatePartition(
     request: 0n,
     user: 0,
     body: () => {
-      if (!group.isPurging) truncation = decide(retentionFacts(group.openPartition), want);
+      if (!group.isPurging) truncation = decideNow();
       return new ByteWriter(8).u64(truncation.firstOffset).finish();
     },
-    committed: () => outcome.removed(truncation),
+    committed() {
+      if (order.kind === "count") outcome.removed(truncation);
+      else
+        void (group.partition?.filesRemoved() ?? Promise.resolve()).then(() => outcome.removed(truncation));
+    },
     failed: (code) => outcome.failed(code),
   });
 }
 
-function decide(facts: RetentionFacts, want: (facts: RetentionFacts) => number): Truncation {
-  const count = Math.min(want(facts), releasedSegments(facts));
+function decide(facts: RetentionFacts, order: TruncationOrder, nowMicros: number): Truncation {
+  const count = Math.min(wanted(facts, order, nowMicros), releasedSegments(facts));
   return { ...sumOf(facts.sealed, 0, count), firstOffset: cutOffset(facts.sealed, count) };
+}
+
+function wanted({ sealed }: RetentionFacts, order: TruncationOrder, nowMicros: number): number {
+  if (order.kind === "count") return Math.min(order.segmentsCount, sealed.length);
+  const { expired, overSize } = dueSegments(sealed, order.policy, nowMicros);
+  return Math.min(Math.max(expired, overSize), SEGMENTS_PER_OP_MAX);
 }

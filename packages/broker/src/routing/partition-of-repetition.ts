@@ -1,6 +1,6 @@
-import type { Partition, Topic } from "@millrace/metadata";
+import type { Topic } from "@millrace/metadata";
 import { REQUESTS_PER_CLIENT_MAX } from "@millrace/storage";
-import { groupOf } from "../admission/find-target.ts";
+import { handleOf } from "../admission/find-target.ts";
 import type { ClientRequest } from "../sessions/client-request.ts";
 import type { Session } from "../sessions/session.ts";
 import type { Shard } from "../shard.ts";
@@ -10,20 +10,38 @@ import type { Shard } from "../shard.ts";
  * has moved on since.
  *
  * Only the first requests after a login can be repetitions of what an earlier connection sent, so only for
- * those the topic's partitions are looked through.
+ * those the topic's partitions are looked through. Where other shards have to be asked, the connection is
+ * held until they have answered, so that what follows does not overtake the send.
+ * @param found  called with the partition's id, or nothing, once: within the call when nobody has to be asked
  */
 export function partitionOfRepetition(
   shard: Shard,
   request: ClientRequest,
   session: Session,
   topic: Topic,
-): Partition | undefined {
-  if (!session.countsRequests) return undefined;
+  found: (partitionId: number | undefined) => void,
+): void {
+  if (!mayRepeat(request, session)) {
+    found(undefined);
+    return;
+  }
+  const { client, user } = session;
+  const { connection } = request;
+  const handles = topic.partitions.map((partition) => handleOf(shard, topic, partition));
+  let [isFound, isHeld] = [false, false];
+  shard.partitions.findSeen(handles, { client, user, request: request.number }, (handle) => {
+    isFound = true;
+    found(handle?.identity.partitionId);
+    if (isHeld) connection.unhold();
+  });
+  if (isFound) return;
+  isHeld = true;
+  connection.hold();
+}
+
+function mayRepeat(request: ClientRequest, session: Session): boolean {
+  if (!session.countsRequests) return false;
   const { number } = request;
   session.repeatsBelow ??= number + BigInt(REQUESTS_PER_CLIENT_MAX);
-  if (number >= session.repeatsBelow) return undefined;
-  const { client, user } = session;
-  const isThere = (partition: Partition) =>
-    groupOf(shard, topic, partition).hasSeen({ client, user, request: number });
-  return topic.partitions.find(isThere);
+  return number < session.repeatsBelow;
 }

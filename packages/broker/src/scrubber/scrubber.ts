@@ -1,6 +1,7 @@
 import { isCodedError } from "@millrace/errors";
-import { type Damage, VERIFY_FROM_START, type VerifyCursor, type VerifyStep } from "@millrace/storage";
-import type { PartitionGroup } from "../partition-plane/partition-group.ts";
+import type { VerifyDamage, VerifyPartitionReply } from "@millrace/protocol";
+import { VERIFY_FROM_START, type VerifyCursor } from "@millrace/storage";
+import type { PartitionHandle } from "../partition-plane/partition-handle.ts";
 import type { Shard } from "../shard.ts";
 
 /** Bytes of one step: some milliseconds of checksums, then others get their turn. */
@@ -29,7 +30,7 @@ class Scrubber {
   readonly #shard: Shard;
   readonly #told = new Set<string>();
   /** Partitions this pass has not ended with yet; the last is under way. */
-  #left: PartitionGroup[] = [];
+  #left: PartitionHandle[] = [];
   #from: VerifyCursor = VERIFY_FROM_START;
   #passBeganMs = 0;
   #timer: { cancel(): void } | undefined;
@@ -50,12 +51,12 @@ class Scrubber {
 
   #beginPass(): void {
     this.#passBeganMs = this.#nowMs();
-    this.#left = [...this.#shard.partitions.groups()];
+    this.#left = [...this.#shard.partitions.handles()];
     this.#next();
   }
 
   #next(): void {
-    const partition = this.#left[this.#left.length - 1]?.partition;
+    const partition = this.#left[this.#left.length - 1];
     if (partition === undefined) {
       this.#endPartition();
       return;
@@ -69,7 +70,7 @@ class Scrubber {
     );
   }
 
-  #noteStep(step: VerifyStep): void {
+  #noteStep(step: VerifyPartitionReply): void {
     const { metrics, config } = this.#shard;
     metrics.scrubbedBytes.add(step.bytes);
     for (const damage of step.damages) this.#tell(damage);
@@ -92,7 +93,7 @@ class Scrubber {
     this.#after(this.#passBeganMs + intervalMs - this.#nowMs(), () => this.#beginPass());
   }
 
-  #tell(damage: Damage): void {
+  #tell(damage: VerifyDamage): void {
     const place = `${damage.path}:${damage.position}`;
     if (this.#told.has(place)) return;
     if (this.#told.size < PLACES_TOLD_MAX) this.#told.add(place);

@@ -1,5 +1,6 @@
 import { loadKeyHash } from "@millrace/framing";
-import { BatchCipher, type MetadataJournal, openMetadataJournal } from "@millrace/storage";
+import type { Counter } from "@millrace/platform";
+import { type MetadataJournal, openMetadataJournal } from "@millrace/storage";
 import type { BrokerOptions } from "../broker.ts";
 import { createPrepareChecksum } from "../consensus/prepare-checksum.ts";
 import { GroupPlane } from "../consumer-groups/group-plane.ts";
@@ -7,14 +8,17 @@ import { METADATA_PATH } from "../metadata-plane/metadata-path.ts";
 import { MetadataPlane } from "../metadata-plane/metadata-plane.ts";
 import { recoverState } from "../metadata-plane/recover-state.ts";
 import { type BrokerMetrics, declareBrokerMetrics } from "../metrics.ts";
+import { LocalPartitions } from "../partition-plane/local-partitions.ts";
 import { declarePartitionMetrics } from "../partition-plane/metrics.ts";
-import { PartitionPlane } from "../partition-plane/partition-plane.ts";
+import { PartitionHost } from "../partition-plane/partition-host.ts";
+import { type PartitionOwners, PartitionPlane } from "../partition-plane/partition-plane.ts";
 import { MessageCleaner } from "../retention/message-cleaner.ts";
 import { BalancedCounters } from "../routing/balanced-counters.ts";
 import { ConnectionRegistry } from "../sessions/connection-registry.ts";
 import { PasswordChecks } from "../sessions/password-checks.ts";
 import { endSessionsOf } from "../sessions/user-sessions.ts";
 import type { Shard } from "../shard.ts";
+import { ShardedPartitions } from "../shards/sharded-partitions.ts";
 import { loadTokenDigest } from "../tokens/token-digest.ts";
 import { ensureRootUser } from "./ensure-root-user.ts";
 import { openDataDirectory } from "./open-data-directory.ts";
@@ -51,7 +55,7 @@ export async function openShard(options: BrokerOptions): Promise<OpenedShard> {
 }
 
 async function recoverShard(options: BrokerOptions, closers: (() => Promise<void>)[]): Promise<Shard> {
-  const { platform, kernel, pool, config, cipher } = options;
+  const { platform, kernel, config } = options;
   const journal = await openMetadataJournal({
     disk: platform.disk,
     path: METADATA_PATH,
@@ -60,22 +64,14 @@ async function recoverShard(options: BrokerOptions, closers: (() => Promise<void
     role: "exclusive",
   });
   const checksumOf = createPrepareChecksum(kernel);
+  const partitionMetrics = declarePartitionMetrics(platform.metrics);
   const partitions = new PartitionPlane({
-    ...options,
-    context: {
-      clock: platform.clock,
-      log: platform.log,
-      metrics: declarePartitionMetrics(platform.metrics),
-      kernel,
-      checksumOf,
-      prepareQueueDepth: config.partitionQueueDepth,
-      admissionTimeoutMs: config.admissionTimeoutMs,
-      batchCipher: cipher && new BatchCipher({ cipher, kernel, pool }),
-    },
+    platform,
+    owners: ownersOf(options, partitionMetrics.deniedTransient),
+    metrics: partitionMetrics,
   });
   const groups = new GroupPlane({
     clock: platform.clock,
-    log: platform.log,
     partitions,
     rebalancingTimeoutMs: config.rebalancingTimeoutMs,
     catalog: () => metadata.catalog,
@@ -97,6 +93,13 @@ async function recoverShard(options: BrokerOptions, closers: (() => Promise<void
   groups.recover();
   const shard = await shardOf(options, { metadata, partitions, groups });
   return shard;
+}
+
+function ownersOf(options: BrokerOptions, deniedTransient: Counter): PartitionOwners {
+  const { bus } = options;
+  const host = new PartitionHost(options, deniedTransient);
+  if (bus === undefined || bus.shardsCount === 1) return new LocalPartitions(host);
+  return new ShardedPartitions({ ...options, host, bus, deniedTransient });
 }
 
 function recoverMetadata(

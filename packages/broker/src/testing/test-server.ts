@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { BlockPool, createChecksumKernel } from "@millrace/framing";
+import { type BlockPool, createChecksumKernel } from "@millrace/framing";
 import type { Log, Metrics, Tracer } from "@millrace/platform";
 import { createNodeCipher } from "@millrace/platform/node";
 import { createSimPlatform, type SimClock, type SimDisk, type SimPlatform } from "@millrace/platform/sim";
@@ -7,10 +7,16 @@ import type { ClusterMetadata } from "@millrace/protocol";
 import { createMemoryTransport, type MemoryTransport } from "@millrace/transports/memory";
 import { type Broker, createBroker } from "../broker.ts";
 import { BROKER_DEFAULTS, type BrokerConfig } from "../broker-config.ts";
+import { LocalPartition } from "../partition-plane/local-partition.ts";
+import type { PartitionGroup } from "../partition-plane/partition-group.ts";
 import type { CollectSnapshot } from "../start/snapshot-collector.ts";
 import { TestClient } from "./test-client.ts";
+import { startTestShards, type TestShards } from "./test-shards.ts";
 
 const MIB = 1024 * 1024;
+
+/** The whole suite also passes with 2 and with 4: `MILLRACE_TEST_SHARDS=4`. */
+const SHARDS_COUNT = Number(process.env["MILLRACE_TEST_SHARDS"] ?? 1);
 
 /** Simulated milliseconds after which a test has waited long enough. */
 const DRIVE_MAX_MS = 60_000;
@@ -46,24 +52,26 @@ export interface TestServerOptions {
   readonly metrics?: Metrics;
   /** Key of an encrypted data directory. */
   readonly key?: Uint8Array;
+  /** Left out: what the environment says. */
+  readonly shardsCount?: number;
 }
 
 /** A broker over a simulated platform, with a transport in memory. */
 export class TestServer {
   readonly broker: Broker;
   readonly platform: SimPlatform;
-  readonly pool: BlockPool;
+  readonly #shards: TestShards;
   readonly #transport: MemoryTransport;
 
   private constructor(parts: {
     broker: Broker;
     platform: SimPlatform;
-    pool: BlockPool;
+    shards: TestShards;
     transport: MemoryTransport;
   }) {
     this.broker = parts.broker;
     this.platform = parts.platform;
-    this.pool = parts.pool;
+    this.#shards = parts.shards;
     this.#transport = parts.transport;
   }
 
@@ -78,21 +86,31 @@ export class TestServer {
       ...(options.diskLatencyMaxMs === undefined ? {} : { diskLatencyMaxMs: options.diskLatencyMaxMs }),
     });
     const kernel = createChecksumKernel({ memoryLength: options.poolLength ?? 24 * MIB });
-    const pool = new BlockPool(kernel.memory, { checked: true, blockLength: MIB / 4 });
+    const config = { ...BROKER_DEFAULTS, tailCacheLengthMax: 4 * MIB, ...options.config };
+    const cipher = options.key && createNodeCipher(options.key, platform.random);
+    const shards = startTestShards(options.shardsCount ?? SHARDS_COUNT, { platform, kernel, config, cipher });
+    const [pool] = shards.pools;
+    assert.ok(pool !== undefined);
     const starting = createBroker({
       platform,
       kernel,
       pool,
-      config: { ...BROKER_DEFAULTS, tailCacheLengthMax: 4 * MIB, ...options.config },
+      config,
+      ...(shards.bus === undefined ? {} : { bus: shards.bus }),
       roster: () => ROSTER,
       ...(options.collectSnapshot === undefined ? {} : { collectSnapshot: options.collectSnapshot }),
-      cipher: options.key && createNodeCipher(options.key, platform.random),
+      cipher,
       rootUser: async () => ({ name: "iggy", passwordHash: await platform.passwords.hash("iggy") }),
     });
     const broker = await drive(platform, starting);
     const transport = createMemoryTransport({ leases: pool });
     transport.listen((connection) => broker.onConnection(connection));
-    return new TestServer({ broker, platform, pool, transport });
+    return new TestServer({ broker, platform, shards, transport });
+  }
+
+  /** Message memory of shard 0. */
+  get pool(): BlockPool {
+    return this.broker.shard.pool;
   }
 
   /** Lets time pass until `promise` settles; for brokers whose disk takes time. */
@@ -102,6 +120,15 @@ export class TestServer {
 
   connect(): TestClient {
     return new TestClient(this.#transport.connect());
+  }
+
+  /** The group of a partition, whichever shard owns it; `packed` as `packPartition` makes it. */
+  groupOf(packed: number): PartitionGroup {
+    const handle = this.broker.shard.partitions.get(packed);
+    const owned = this.#shards.owners.map((owner) => owner.groupOf(handle.identity));
+    const group = handle instanceof LocalPartition ? handle.group : owned.find((one) => one !== undefined);
+    assert.ok(group !== undefined);
+    return group;
   }
 
   /** A client that is logged in as root. */
@@ -114,7 +141,8 @@ export class TestServer {
   /** Stops in order and sees that no message memory is held any more. */
   async stop(): Promise<SimDisk> {
     await this.drive(this.broker.stop({ drainMs: 1000 }));
-    assert.equal(this.pool.leasesOut, 0, "no lease is out after a stop");
+    for (const { leasesOut } of this.#shards.pools)
+      assert.equal(leasesOut, 0, "no lease is out after a stop");
     return this.platform.disk;
   }
 

@@ -13,7 +13,9 @@ const TAKEN = 1;
 
 /** How much of the memory a pool takes and how it is cut. Lengths in bytes. */
 export interface BlockPoolOptions {
-  /** Default: all of the memory behind the kernel's own part. Rounded down to whole blocks. */
+  /** Where in the memory the pool begins: at or behind `blocksStart`, which is the default; a multiple of 8. */
+  readonly position?: number;
+  /** Default: all of the memory from there on. Rounded down to whole blocks. */
   readonly length?: number;
   /** Default 1 MiB; a multiple of 8. */
   readonly blockLength?: number;
@@ -35,6 +37,7 @@ export class BlockPool implements LeaseSource {
   /** Called when an allocation leaves few blocks, or finds none, so that a cache can release some at once. */
   onPressure: (() => void) | undefined;
   readonly #memory: KernelMemory;
+  readonly #position: number;
   readonly #taken: Uint8Array;
   readonly #freedBlocks: FreedBlocks | undefined;
   #blocksFree: number;
@@ -45,7 +48,10 @@ export class BlockPool implements LeaseSource {
   #freedMeanwhile = false;
 
   constructor(memory: KernelMemory, options: BlockPoolOptions = {}) {
-    const room = memory.bytes.byteLength - memory.blocksStart;
+    this.#position = options.position ?? memory.blocksStart;
+    const isBehind = this.#position >= memory.blocksStart && this.#position % 8 === 0;
+    assert(isBehind, "a pool begins behind the kernel's own part");
+    const room = memory.bytes.byteLength - this.#position;
     this.blockLength = options.blockLength ?? BLOCK_LENGTH_DEFAULT;
     assert(this.blockLength > 0 && this.blockLength % 8 === 0, "a block's length is a multiple of 8");
     this.blocksTotal = Math.floor(Math.min(options.length ?? room, room) / this.blockLength);
@@ -54,8 +60,8 @@ export class BlockPool implements LeaseSource {
     this.#taken = new Uint8Array(this.blocksTotal);
     this.#blocksFree = this.blocksTotal;
     if (options.checked === true) {
-      const end = memory.blocksStart + this.blocksTotal * this.blockLength;
-      this.#freedBlocks = new FreedBlocks(memory.bytes.subarray(memory.blocksStart, end), this.blockLength);
+      const end = this.#position + this.blocksTotal * this.blockLength;
+      this.#freedBlocks = new FreedBlocks(memory.bytes.subarray(this.#position, end), this.blockLength);
     }
   }
 
@@ -113,7 +119,7 @@ export class BlockPool implements LeaseSource {
       onLeased: this.#onLeased,
       onReleased: this.#onReleased,
     };
-    const position = this.#memory.blocksStart + firstBlock * this.blockLength;
+    const position = this.#position + firstBlock * this.blockLength;
     return new BlockLease(run, position, blockCount * this.blockLength);
   }
 

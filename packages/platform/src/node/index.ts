@@ -18,3 +18,4 @@ export { createNodeHost } from "./node-host.ts";
 export { createNodePasswords, type ScryptCost } from "./node-passwords.ts";
 export { createNodePlatform } from "./node-platform.ts";
 export { nodeRandom } from "./node-random.ts";
+export { createShardWay, NodeShardBus, type ShardWayEnd } from "./shards/node-shard-bus.ts";

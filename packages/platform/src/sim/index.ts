@@ -26,3 +26,4 @@ export type { SimDiskOptions } from "./sim-device.ts";
 export { SimDisk } from "./sim-disk.ts";
 export { createSimPlatform, type SimPlatform, type SimPlatformOptions } from "./sim-platform.ts";
 export { SimRandom } from "./sim-random.ts";
+export { createSimShardBuses, type SimShardBusOptions } from "./sim-shard-bus.ts";

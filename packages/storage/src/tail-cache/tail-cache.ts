@@ -74,8 +74,13 @@ export class TailCache {
     const before = pool.onPressure;
     pool.onPressure = () => {
       before?.();
-      this.#shrinkTo(this.#length * PRESSURE_KEEP);
+      this.giveWay();
     };
+  }
+
+  /** Lets go of the older half at once: somebody needs the memory. */
+  giveWay(): void {
+    this.#shrinkTo(this.#length * PRESSURE_KEEP);
   }
 
   /**

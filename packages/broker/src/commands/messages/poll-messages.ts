@@ -1,4 +1,4 @@
-import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
+import { type CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import { HEADER_LENGTH } from "@millrace/framing";
 import type { Topic } from "@millrace/metadata";
 import {
@@ -9,20 +9,18 @@ import {
   POLL_REPLY_HEAD_LENGTH,
   type PollMessages,
 } from "@millrace/protocol";
-import type { Partition, ReadResult } from "@millrace/storage";
+import type { ReadResult } from "@millrace/storage";
 import { checkPermission } from "../../admission/check-permission.ts";
-import { findGroup, findTopic } from "../../admission/find-target.ts";
+import { findHandle, findTopic } from "../../admission/find-target.ts";
 import { findConsumerGroup, rightOf } from "../../consumer-groups/membership.ts";
-import type { PartitionGroup } from "../../partition-plane/partition-group.ts";
+import type { PartitionHandle } from "../../partition-plane/partition-handle.ts";
 import { directFields } from "../../replies/direct-fields.ts";
 import { REPLY_LENGTH_ALWAYS } from "../../sessions/client-connection.ts";
 import type { ClientRequest } from "../../sessions/client-request.ts";
 import type { Session } from "../../sessions/session.ts";
 import type { Shard } from "../../shard.ts";
-import { crowded, type Handler, refuseWith, refusingErrors } from "../handler.ts";
-import { type ConsumerKey, consumerKeyOf } from "../offsets/consumer-target.ts";
-import { checkOffsetRoom, storeOffsetForward } from "../offsets/store-offset-op.ts";
-import { pollPosition } from "./poll-position.ts";
+import { crowded, type Handler, refuseWith, refuseWithCode } from "../handler.ts";
+import { type ConsumerKey, consumerKeyOf, settledAfter } from "../offsets/consumer-target.ts";
 
 /** One poll on its way. */
 interface Poll {
@@ -30,8 +28,7 @@ interface Poll {
   readonly request: ClientRequest;
   readonly session: Session;
   readonly asked: PollMessages;
-  readonly group: PartitionGroup;
-  readonly partition: Partition;
+  readonly handle: PartitionHandle;
   readonly consumer: ConsumerKey;
   /** Purges of the partition that had ended when it began to read. */
   readonly purgesBefore: number;
@@ -51,23 +48,21 @@ interface Poll {
 export const pollMessages: Handler = (shard, request, session) => {
   const asked = decodeBody(decodePollMessages, request.body);
   const { stream, topic } = findTopic(shard, asked);
-  const group = findGroup(shard, topic, asked.partitionId ?? 0);
+  const handle = findHandle(shard, topic, asked.partitionId ?? 0);
   checkPermission(shard, session, "poll", { stream: stream.id, topic: topic.id });
   if (asked.consumer.kind === "group" && !mayBeMember(shard, topic, asked)) {
     answerNothing(shard, request, asked.partitionId === undefined ? 0 : PARTITION_NOT_OWNED);
     return;
   }
   const consumer = consumerKeyOf(shard, topic, asked.consumer);
-  const begin = () =>
-    refusingErrors(shard, request, () => {
-      const partition = group.openPartition;
-      const purgesBefore = group.purgesEnded;
-      const poll: Poll = { shard, request, session, asked, group, partition, consumer, purgesBefore };
-      if (isPollable(poll)) serve(poll);
-      else answerNothing(shard, request, PARTITION_NOT_OWNED);
-    });
+  const begin = () => {
+    const purgesBefore = handle.purgesEnded;
+    const poll: Poll = { shard, request, session, asked, handle, consumer, purgesBefore };
+    if (isPollable(poll)) serve(poll);
+    else answerNothing(shard, request, PARTITION_NOT_OWNED);
+  };
   const { place } = consumer;
-  group.afterOpen(place === undefined ? begin : () => shard.groups.gates.pass(place, begin));
+  handle.afterOpen(place === undefined ? begin : () => shard.groups.gates.pass(place, begin));
 };
 
 /** A poll for a group names its partition; of a group that does not exist nobody is a member. */
@@ -75,9 +70,9 @@ function mayBeMember(shard: Shard, topic: Topic, { consumer, partitionId }: Poll
   return partitionId !== undefined && findConsumerGroup(shard, topic, consumer.id) !== undefined;
 }
 
-function isPollable({ shard, session, group, consumer }: Poll): boolean {
+function isPollable({ shard, session, handle, consumer }: Poll): boolean {
   if (consumer.place === undefined) return true;
-  return rightOf(shard, session, consumer.place, group.identity.partitionId) === "poll";
+  return rightOf(shard, session, consumer.place, handle.identity.partitionId) === "poll";
 }
 
 function answerNothing(shard: Shard, request: ClientRequest, partitionId: number): void {
@@ -86,28 +81,24 @@ function answerNothing(shard: Shard, request: ClientRequest, partitionId: number
 }
 
 function serve(poll: Poll): void {
-  const { shard, asked, partition } = poll;
-  const isNext = asked.strategy.kind === "next";
-  const stored = isNext ? partition.consumerOffset(poll.consumer.kind, poll.consumer.id) : undefined;
-  const from = pollPosition(asked.strategy, partition, { count: asked.count, stored });
-  if (from === undefined || asked.count === 0) {
-    answerEmpty(poll);
-    return;
-  }
-  if (asked.autoCommit) checkOffsetRoom(shard, partition, poll.consumer);
+  const { shard, request, asked, handle, consumer } = poll;
+  const { strategy, count, autoCommit: needsOffsetRoom } = asked;
   const { messageLengthMax } = shard.config;
-  const isCrowded = !poll.request.connection.mayOwe(messageLengthMax);
+  const isCrowded = !request.connection.mayOwe(messageLengthMax);
   const replyLengthMax = isCrowded ? Math.min(REPLY_LENGTH_ALWAYS, messageLengthMax) : messageLengthMax;
   const lengthMax = replyLengthMax - HEADER_LENGTH - POLL_REPLY_HEAD_LENGTH;
   const noteEnd = noteRead(poll);
-  partition.read({ from, count: asked.count, lengthMax }, (error, result) => {
-    const isTooLong = isCrowded && isCodedError(error, ErrorCode.FrameTooLarge);
-    const refusal = isTooLong ? crowded() : (error ?? refusalOf(poll, result));
-    noteEnd(refusal === undefined ? result : undefined);
-    if (refusal !== undefined) refuseWith(shard, poll.request, refusal);
-    else if (result === undefined || result.count === 0) answerEmpty(poll, result);
-    else answerMessages(poll, result);
-  });
+  handle.poll(
+    { key: consumer, strategy, count, lengthMax, needsOffsetRoom },
+    (error, result, currentOffset) => {
+      const isTooLong = isCrowded && isCodedError(error, ErrorCode.FrameTooLarge);
+      const refusal = isTooLong ? crowded() : (error ?? refusalOf(poll, result));
+      noteEnd(refusal === undefined ? result : undefined);
+      if (refusal !== undefined) refuseWith(shard, request, refusal);
+      else if (result === undefined) answerEmpty(poll, currentOffset);
+      else answerMessages(poll, result, currentOffset);
+    },
+  );
 }
 
 /** Why what was read is not given out; then it is let go. */
@@ -118,38 +109,33 @@ function refusalOf({ request }: Poll, result: ReadResult | undefined): CodedErro
 }
 
 /** Notes for a group what its member is being given; the returned function takes how the read ended. */
-function noteRead({ shard, session, group, consumer }: Poll): (result: ReadResult | undefined) => void {
+function noteRead({ shard, session, handle, consumer }: Poll): (result: ReadResult | undefined) => void {
   const { place } = consumer;
   if (place === undefined) return () => {};
-  group.polled.begin(place.groupId, session.client);
+  handle.polled.begin(place.groupId, session.client);
   return (result) => {
-    const lastOffset = result !== undefined && result.count > 0 ? result.lastOffset : undefined;
-    group.polled.end(place.groupId, session.client, lastOffset);
-    shard.groups.settled(place, group.identity.partitionId);
+    handle.polled.end(place.groupId, session.client, result?.lastOffset);
+    shard.groups.settled(place, handle.identity.partitionId);
   };
 }
 
-/** Empty says "no more yet": where damage hides what there is, it is named instead. */
-function answerEmpty(poll: Poll, result?: ReadResult): void {
-  result?.release();
-  const { offsetsFault } = poll.partition;
-  if (offsetsFault !== undefined) {
-    refuseWith(poll.shard, poll.request, offsetsFault);
-    return;
-  }
-  poll.request.answer([replyHead(poll, 0)], directFields(poll.shard, poll.request.connection));
+function answerEmpty({ shard, request, handle }: Poll, currentOffset: number): void {
+  const { partitionId } = handle.identity;
+  const head = encodePollReplyHead({ partitionId, currentOffset, count: 0 });
+  request.answer([head], directFields(shard, request.connection));
 }
 
-function answerMessages(poll: Poll, result: ReadResult): void {
-  const { shard, request, asked } = poll;
+function answerMessages(poll: Poll, result: ReadResult, currentOffset: number): void {
+  const { shard, request, asked, handle } = poll;
   const reply = () => {
     shard.metrics.messagesServed.add(result.count);
     shard.metrics.bytesServed.add(result.length);
     shard.metrics.totals.readBytes += result.length;
-    const body = [replyHead(poll, result.count), ...result.parts];
-    request.answer(body, directFields(shard, request.connection), () => result.release());
+    const { partitionId } = handle.identity;
+    const head = encodePollReplyHead({ partitionId, currentOffset, count: result.count });
+    request.answer([head, ...result.parts], directFields(shard, request.connection), () => result.release());
   };
-  if (!asked.autoCommit || poll.group.purgesBegun > poll.purgesBefore) {
+  if (!asked.autoCommit || handle.purgesBegun > poll.purgesBefore) {
     reply();
     return;
   }
@@ -158,30 +144,34 @@ function answerMessages(poll: Poll, result: ReadResult): void {
     answerNothing(shard, request, PARTITION_NOT_OWNED);
     return;
   }
+  storeForward(poll, result, reply);
+}
+
+function storeForward(poll: Poll, result: ReadResult, reply: () => void): void {
+  const { shard, request, session, handle, consumer } = poll;
+  const { client, user } = session;
   // Once the offset is stored the messages have to be given out.
   const unreserve = request.connection.reserve(result.length);
-  storeOffsetForward(poll, result.lastOffset, {
-    stored() {
-      unreserve();
-      reply();
-    },
+  const stored = () => {
+    unreserve();
+    reply();
+  };
+  const outcome = settledAfter(shard, poll, {
+    committed: stored,
     failed(code) {
       unreserve();
       result.release();
-      refuseWith(shard, request, new CodedError(code));
+      refuseWithCode(shard, request, code);
     },
   });
+  const op = { client, request: request.number, user, isNumbered: false, key: consumer, refusal: undefined };
+  handle.storeOffsetForward({ ...op, offset: BigInt(result.lastOffset), ...outcome }, stored);
 }
 
 /** False when the partition went to another member while it was read: then nothing may be committed. */
-function isOwned({ shard, session, group, consumer }: Poll): boolean {
+function isOwned({ shard, session, handle, consumer }: Poll): boolean {
   return (
     consumer.place === undefined ||
-    rightOf(shard, session, consumer.place, group.identity.partitionId) !== "none"
+    rightOf(shard, session, consumer.place, handle.identity.partitionId) !== "none"
   );
-}
-
-function replyHead({ group, partition }: Poll, count: number): Uint8Array {
-  const currentOffset = Math.max(0, partition.committedNextOffset - 1);
-  return encodePollReplyHead({ partitionId: group.identity.partitionId, currentOffset, count });
 }

@@ -1,13 +1,10 @@
 import { admitRequest } from "@millrace/metadata";
 import { type DeleteSegments, decodeBody, decodeDeleteSegments } from "@millrace/protocol";
-import { findGroup, findTopic } from "../../admission/find-target.ts";
-import { directFields } from "../../replies/direct-fields.ts";
-import { type RetentionFacts, releasedSegments } from "../../retention/retention-plan.ts";
+import { findHandle, findTopic } from "../../admission/find-target.ts";
 import { tellRemoved } from "../../retention/tell-removed.ts";
-import { retentionFacts, truncatePartition } from "../../retention/truncate-partition.ts";
 import type { ClientRequest } from "../../sessions/client-request.ts";
 import type { Shard } from "../../shard.ts";
-import { type Handler, refusingErrors } from "../handler.ts";
+import { type Handler, refuseWithCode, refusingErrors } from "../handler.ts";
 import { answerMetadata, isNewSuccess, metadataRequest } from "./commit-metadata.ts";
 
 /**
@@ -34,20 +31,16 @@ export const deleteSegments: Handler = (shard, request, session) => {
 };
 
 function truncate(shard: Shard, request: ClientRequest, asked: DeleteSegments, done: () => void): void {
-  const group = findGroup(shard, findTopic(shard, asked).topic, asked.partitionId);
-  const want = ({ sealed }: RetentionFacts) => Math.min(asked.segmentsCount, sealed.length);
-  group.afterOpen(() =>
-    refusingErrors(shard, request, () => {
-      const facts = retentionFacts(group.openPartition);
-      if (Math.min(want(facts), releasedSegments(facts)) === 0) return done();
-      truncatePartition(group, want, {
-        removed(removed) {
-          const to = { log: shard.platform.log, metrics: shard.metrics.retention };
-          tellRemoved(to, group.identity, removed, "request");
-          done();
-        },
-        failed: (code) => request.refuse(code, directFields(shard, request.connection)),
-      });
+  const handle = findHandle(shard, findTopic(shard, asked).topic, asked.partitionId);
+  const order = { kind: "count", segmentsCount: asked.segmentsCount } as const;
+  handle.afterOpen(() =>
+    handle.truncate(order, {
+      removed(removed) {
+        const to = { log: shard.platform.log, metrics: shard.metrics.retention };
+        tellRemoved(to, handle.identity, removed, "request");
+        done();
+      },
+      failed: (code) => refuseWithCode(shard, request, code),
     }),
   );
 }

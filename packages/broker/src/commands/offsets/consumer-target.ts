@@ -2,10 +2,10 @@ import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import { type GroupPlace, ownerOf, type Topic } from "@millrace/metadata";
 import { type Consumer, consumerKey, type OffsetTarget } from "@millrace/protocol";
 import { checkPermission } from "../../admission/check-permission.ts";
-import { findGroup, findTopic } from "../../admission/find-target.ts";
-import { GROUP_KIND } from "../../consumer-groups/group-offsets.ts";
+import { findHandle, findTopic } from "../../admission/find-target.ts";
+import { GROUP_KIND } from "../../consumer-groups/group-kind.ts";
 import { placeOf, requireConsumerGroup, rightOf } from "../../consumer-groups/membership.ts";
-import type { PartitionGroup } from "../../partition-plane/partition-group.ts";
+import type { ClientOp, OffsetKey, PartitionHandle } from "../../partition-plane/partition-handle.ts";
 import type { Session } from "../../sessions/session.ts";
 import type { Shard } from "../../shard.ts";
 
@@ -13,16 +13,14 @@ import type { Shard } from "../../shard.ts";
 const CONSUMER_KIND = 1;
 
 /** Under which kind and number a partition stores a consumer's offset. */
-export interface ConsumerKey {
-  readonly kind: 1 | 2;
-  readonly id: number;
+export interface ConsumerKey extends OffsetKey {
   /** The consumer group this is about; nothing for an individual consumer. */
   readonly place: GroupPlace | undefined;
 }
 
 /** A partition and a consumer of it. */
 export interface ConsumerPlace {
-  readonly group: PartitionGroup;
+  readonly handle: PartitionHandle;
   readonly consumer: ConsumerKey;
 }
 
@@ -34,10 +32,10 @@ export interface ConsumerPlace {
  */
 export function findConsumer(shard: Shard, session: Session, target: OffsetTarget): ConsumerPlace {
   const { stream, topic } = findTopic(shard, target);
-  const group = findGroup(shard, topic, target.partitionId ?? 0);
+  const handle = findHandle(shard, topic, target.partitionId ?? 0);
   const consumer = consumerKeyOf(shard, topic, target.consumer);
   checkPermission(shard, session, "poll", { stream: stream.id, topic: topic.id });
-  return { group, consumer };
+  return { handle, consumer };
 }
 
 /** Where the offsets of a consumer are kept. @throws CodedError ConsumerGroupIdNotFound */
@@ -76,9 +74,9 @@ export function findWritableConsumer(
  * Checks that a group's session may commit: the member that owns the partition, also while it is being
  * revoked.
  */
-export const checkOwner: CheckWriter = (shard, session, { group, consumer }) => {
+export const checkOwner: CheckWriter = (shard, session, { handle, consumer }) => {
   const { place } = consumer;
-  const { partitionId } = group.identity;
+  const { partitionId } = handle.identity;
   if (place === undefined || rightOf(shard, session, place, partitionId) !== "none") return;
   throw new CodedError(
     ErrorCode.ResourceNotFound,
@@ -93,10 +91,46 @@ export const checkOwner: CheckWriter = (shard, session, { group, consumer }) => 
 export const checkOwnerOrAbandoned: CheckWriter = (shard, session, found) => {
   const { place } = found.consumer;
   const consumerGroup = place && shard.catalog.findGroup(place);
-  if (consumerGroup !== undefined && ownerOf(consumerGroup, found.group.identity.partitionId) === undefined)
+  if (consumerGroup !== undefined && ownerOf(consumerGroup, found.handle.identity.partitionId) === undefined)
     return;
   checkOwner(shard, session, found);
 };
+
+/** Code with which a write is refused when `check` does, or nothing: for what was found to be right before. */
+export function refusalOf(
+  check: CheckWriter,
+  shard: Shard,
+  session: Session,
+  found: ConsumerPlace,
+): number | undefined {
+  try {
+    check(shard, session, found);
+    return undefined;
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
+    return error.code;
+  }
+}
+
+/** An outcome that in addition tells a group's hand-overs of the partition that something was stored. */
+export function settledAfter(
+  shard: Shard,
+  { handle, consumer: { place } }: ConsumerPlace,
+  { committed, failed }: Pick<ClientOp, "committed" | "failed">,
+): Pick<ClientOp, "committed" | "failed"> {
+  if (place === undefined) return { committed, failed };
+  const settled = () => shard.groups.settled(place, handle.identity.partitionId);
+  return {
+    committed(result) {
+      committed(result);
+      settled();
+    },
+    failed(code) {
+      failed(code);
+      settled();
+    },
+  };
+}
 
 /** Targets that offset writes name as one thing: whichever level missed, the code is 20. */
 const TARGET_CODES = new Set<number>([

@@ -1,6 +1,6 @@
 import { decodeBody, decodeGetConsumerOffset, encodeGetConsumerOffsetReply } from "@millrace/protocol";
 import { directFields } from "../../replies/direct-fields.ts";
-import { type Handler, refusingErrors } from "../handler.ts";
+import { type Handler, refuseWith } from "../handler.ts";
 import { findConsumer } from "./consumer-target.ts";
 
 /**
@@ -10,13 +10,15 @@ import { findConsumer } from "./consumer-target.ts";
  */
 export const getConsumerOffset: Handler = (shard, request, session) => {
   const asked = decodeBody(decodeGetConsumerOffset, request.body);
-  const { group, consumer } = findConsumer(shard, session, asked);
-  group.afterOpen(() =>
-    refusingErrors(shard, request, () => {
-      const partition = group.openPartition;
-      const storedOffset = partition.consumerOffset(consumer.kind, consumer.id);
-      const { partitionId } = group.identity;
-      const currentOffset = Math.max(0, partition.committedNextOffset - 1);
+  const { handle, consumer } = findConsumer(shard, session, asked);
+  const { partitionId } = handle.identity;
+  handle.afterOpen(() =>
+    handle.readOffset(consumer, (error, found) => {
+      if (error !== undefined) {
+        refuseWith(shard, request, error);
+        return;
+      }
+      const { stored: storedOffset, currentOffset = 0 } = found ?? {};
       const offset = storedOffset === undefined ? undefined : { partitionId, currentOffset, storedOffset };
       request.answer([encodeGetConsumerOffsetReply(offset)], directFields(shard, request.connection));
     }),

@@ -1,9 +1,6 @@
-import { CodedError, ErrorCode } from "@millrace/errors";
 import { decodeBody, decodeStoreConsumerOffset, RESULT_SUCCESS } from "@millrace/protocol";
-import { directFields } from "../../replies/direct-fields.ts";
-import { type Handler, refusingErrors } from "../handler.ts";
-import { type ConsumerPlace, checkOwner, findWritableConsumer } from "./consumer-target.ts";
-import { checkNoPurge, checkOffsetRoom, type OffsetStore, storeOffsetOp } from "./store-offset-op.ts";
+import { type Handler, refuseWithCode } from "../handler.ts";
+import { checkOwner, findWritableConsumer, refusalOf, settledAfter } from "./consumer-target.ts";
 
 /**
  * Stores the offset a consumer, or the member of a group that owns the partition, has finished with; it may
@@ -17,30 +14,25 @@ import { checkNoPurge, checkOffsetRoom, type OffsetStore, storeOffsetOp } from "
 export const storeConsumerOffset: Handler = (shard, request, session) => {
   const asked = decodeBody(decodeStoreConsumerOffset, request.body);
   const found = findWritableConsumer(shard, session, asked, checkOwner);
-  const { group, consumer } = found;
-  group.afterOpen(() =>
-    refusingErrors(shard, request, () => {
-      const partition = group.openPartition;
-      const store = { shard, request, session, group, partition, consumer };
-      const storing = storeOffsetOp(store, asked.offset, {
-        isNumbered: session.countsRequests,
-        committed: ({ op, timestamp }) =>
-          request.answer([RESULT_SUCCESS], { bodyLength: 0, op, commit: op, view: group.view, timestamp }),
-        failed: (code) => request.refuse(code, directFields(shard, request.connection)),
-      });
-      // What was stored already may no longer be allowed; it is confirmed, not done again.
-      if (!group.isRepetition(storing)) checkStore(store, found, asked.offset);
-      group.submit(storing);
-    }),
-  );
+  const { handle, consumer: key } = found;
+  handle.afterOpen(() => {
+    const outcome = settledAfter(shard, found, {
+      committed: ({ op, view, timestamp }) =>
+        request.answer([RESULT_SUCCESS], { bodyLength: 0, op, commit: op, view, timestamp }),
+      failed: (code) => refuseWithCode(shard, request, code),
+    });
+    const { client, user, countsRequests: isNumbered } = session;
+    const refusal = refusalOf(checkOwner, shard, session, found);
+    const { offset } = asked;
+    handle.storeOffset({
+      client,
+      request: request.number,
+      user,
+      isNumbered,
+      key,
+      offset,
+      refusal,
+      ...outcome,
+    });
+  });
 };
-
-function checkStore({ shard, session, partition }: OffsetStore, found: ConsumerPlace, offset: bigint): void {
-  checkOwner(shard, session, found);
-  if (partition.offsetsFault !== undefined) throw partition.offsetsFault;
-  if (offset >= BigInt(partition.committedNextOffset)) {
-    throw new CodedError(ErrorCode.InvalidOffset, "The offset lies beyond the last message.");
-  }
-  checkOffsetRoom(shard, partition, found.consumer);
-  checkNoPurge(found.group);
-}

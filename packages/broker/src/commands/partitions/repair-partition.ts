@@ -1,17 +1,9 @@
-import { CodedError, ErrorCode } from "@millrace/errors";
-import {
-  decodeBody,
-  decodeRepairPartition,
-  encodeRepairPartitionReply,
-  type RepairPartition,
-  type RepairPartitionReply,
-} from "@millrace/protocol";
-import type { Partition } from "@millrace/storage";
+import { decodeBody, decodeRepairPartition, encodeRepairPartitionReply } from "@millrace/protocol";
 import { checkPermission } from "../../admission/check-permission.ts";
-import { findGroup, findTopic } from "../../admission/find-target.ts";
-import type { PartitionGroup } from "../../partition-plane/partition-group.ts";
+import { findHandle, findTopic } from "../../admission/find-target.ts";
+import { settingsOf } from "../../partition-plane/partition-settings.ts";
 import { directFields } from "../../replies/direct-fields.ts";
-import { type Handler, refuseWith, refusingErrors } from "../handler.ts";
+import { type Handler, refuseWith } from "../handler.ts";
 
 /**
  * Makes a damaged partition take writes again behind the damage, see `repairDamage` of storage; a partition
@@ -24,50 +16,11 @@ import { type Handler, refuseWith, refusingErrors } from "../handler.ts";
 export const repairPartition: Handler = (shard, request, session) => {
   const asked = decodeBody(decodeRepairPartition, request.body);
   const { stream, topic } = findTopic(shard, asked);
-  const group = findGroup(shard, topic, asked.partitionId);
+  const handle = findHandle(shard, topic, asked.partitionId);
   checkPermission(shard, session, "manage-topic", { stream: stream.id, topic: topic.id });
-  group.afterOpen(() =>
-    refusingErrors(shard, request, () => {
-      const answer = async () => {
-        const reply = await repair(group, asked.offsets, () =>
-          shard.partitions.reopen(group, topic, asked.offsets),
-        );
-        request.answer([encodeRepairPartitionReply(reply)], directFields(shard, request.connection));
-      };
-      answer().catch((error: unknown) => refuseWith(shard, request, error));
-    }),
-  );
-};
-
-async function repair(
-  group: PartitionGroup,
-  offsets: RepairPartition["offsets"],
-  reopen: () => Promise<void>,
-): Promise<RepairPartitionReply> {
-  const { fault } = group;
-  if (fault === undefined) return withoutRepair("healthy", group.openPartition);
-  if (group.partition !== undefined && fault.code !== ErrorCode.PartitionDamaged) {
-    const text = "Only damage can be repaired. Restart the server when the disk is well again.";
-    throw new CodedError(fault.code, text, { cause: fault });
-  }
-  if (offsets === "proven" && group.partition?.offsetsFault !== undefined) {
-    return withoutRepair("offsets-in-doubt", group.partition);
-  }
-  await reopen();
-  const partition = group.openPartition;
-  const { repaired } = partition;
-  if (repaired === undefined) {
-    return withoutRepair(partition.fault === undefined ? "healthy" : "offsets-in-doubt", partition);
-  }
-  return {
-    outcome: "repaired",
-    offsets: repaired.offsets,
-    nextOffset: repaired.nextOffset,
-    damage: repaired.damage.message,
+  const answer = async () => {
+    const reply = await handle.repair(settingsOf(topic), asked.offsets);
+    request.answer([encodeRepairPartitionReply(reply)], directFields(shard, request.connection));
   };
-}
-
-function withoutRepair(outcome: "healthy" | "offsets-in-doubt", partition: Partition): RepairPartitionReply {
-  const damage = partition.fault?.message ?? "";
-  return { outcome, offsets: "proven", nextOffset: partition.nextOffset, damage };
-}
+  handle.afterOpen(() => answer().catch((error: unknown) => refuseWith(shard, request, error)));
+};

@@ -1,9 +1,8 @@
-import { ErrorCode, isCodedError } from "@millrace/errors";
 import { decodeBody, decodeVerifyPartition, encodeVerifyPartitionReply } from "@millrace/protocol";
 import { checkPermission } from "../../admission/check-permission.ts";
-import { findGroup, findTopic } from "../../admission/find-target.ts";
+import { findHandle, findTopic } from "../../admission/find-target.ts";
 import { directFields } from "../../replies/direct-fields.ts";
-import { type Handler, refuseWith, refusingErrors } from "../handler.ts";
+import { type Handler, refuseWith } from "../handler.ts";
 
 /** Bytes of a step when the client leaves it to us: some milliseconds of checksums and one of reading. */
 const LENGTH_DEFAULT = 4_194_304;
@@ -19,22 +18,12 @@ const LENGTH_MAX = 16_777_216;
 export const verifyPartition: Handler = (shard, request, session) => {
   const asked = decodeBody(decodeVerifyPartition, request.body);
   const { stream, topic } = findTopic(shard, asked);
-  const group = findGroup(shard, topic, asked.partitionId);
+  const handle = findHandle(shard, topic, asked.partitionId);
   checkPermission(shard, session, "manage-topic", { stream: stream.id, topic: topic.id });
   const lengthMax = asked.lengthMax === 0 ? LENGTH_DEFAULT : Math.min(asked.lengthMax, LENGTH_MAX);
-  group.afterOpen(() =>
-    refusingErrors(shard, request, () => {
-      const partition = group.openPartition;
-      const answer = async () => {
-        const step = await partition.verify({ from: asked.from, lengthMax });
-        const isDamaged = isCodedError(partition.fault, ErrorCode.PartitionDamaged);
-        const fault = isDamaged ? (partition.fault?.message ?? "") : "";
-        request.answer(
-          [encodeVerifyPartitionReply({ ...step, fault })],
-          directFields(shard, request.connection),
-        );
-      };
-      answer().catch((error: unknown) => refuseWith(shard, request, error));
-    }),
-  );
+  const answer = async () => {
+    const reply = await handle.verify({ from: asked.from, lengthMax });
+    request.answer([encodeVerifyPartitionReply(reply)], directFields(shard, request.connection));
+  };
+  handle.afterOpen(() => answer().catch((error: unknown) => refuseWith(shard, request, error)));
 };

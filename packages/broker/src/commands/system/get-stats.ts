@@ -19,10 +19,11 @@ export const getStats: Handler = (shard, request, session) => {
   checkEmptyBody(request);
   checkPermission(shard, session, "read-server");
   shard.platform.disk.space().then(
-    ({ freeLength, totalLength }) => {
-      const stats = { ...statsOf(shard), freeDiskSpace: freeLength, totalDiskSpace: totalLength };
-      request.answer([encodeGetStatsReply(stats)], directFields(shard, request.connection));
-    },
+    ({ freeLength, totalLength }) =>
+      shard.partitions.freshen(() => {
+        const stats = { ...statsOf(shard), freeDiskSpace: freeLength, totalDiskSpace: totalLength };
+        request.answer([encodeGetStatsReply(stats)], directFields(shard, request.connection));
+      }),
     (error: unknown) => refuseWith(shard, request, error),
   );
 };

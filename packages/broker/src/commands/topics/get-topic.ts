@@ -1,10 +1,10 @@
 import { decodeBody, decodeGetTopic, encodeGetTopicReply } from "@millrace/protocol";
 import { checkPermission } from "../../admission/check-permission.ts";
-import { answering } from "../handler.ts";
+import { answeringContents } from "../handler.ts";
 import { topicDetails } from "./topic-records.ts";
 
 /** One topic with its partitions; empty when stream or topic does not exist. */
-export const getTopic = answering((shard, request, session) => {
+export const getTopic = answeringContents((shard, request, session) => {
   const asked = decodeBody(decodeGetTopic, request.body);
   const stream = shard.catalog.findStream(asked.stream);
   const topic = stream && shard.catalog.findTopic(stream, asked.topic);

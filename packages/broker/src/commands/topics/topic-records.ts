@@ -1,6 +1,6 @@
 import { optionEntries, type Topic } from "@millrace/metadata";
 import type { PartitionRecord, TopicDetails, TopicRecord } from "@millrace/protocol";
-import { groupOf } from "../../admission/find-target.ts";
+import { handleOf } from "../../admission/find-target.ts";
 import type { Shard } from "../../shard.ts";
 
 /** What a partition, a topic or a stream holds. */
@@ -39,7 +39,7 @@ export function topicContents(shard: Shard, topic: Topic): Contents {
   let messagesCount = 0;
   let segmentsCount = 0;
   for (const partition of topic.partitions) {
-    const contents = groupOf(shard, topic, partition).contents;
+    const contents = handleOf(shard, topic, partition).contents;
     byteLength += contents.byteLength;
     messagesCount += contents.messagesCount;
     segmentsCount += contents.segmentsCount;
@@ -48,13 +48,9 @@ export function topicContents(shard: Shard, topic: Topic): Contents {
 }
 
 function partitionRecords(shard: Shard, topic: Topic): PartitionRecord[] {
-  return topic.partitions.map((partition) => {
-    const group = groupOf(shard, topic, partition);
-    return {
-      id: partition.id,
-      createdAt: partition.createdAt,
-      currentOffset: Math.max(0, (group.partition?.committedNextOffset ?? 0) - 1),
-      ...group.contents,
-    };
-  });
+  return topic.partitions.map((partition) => ({
+    id: partition.id,
+    createdAt: partition.createdAt,
+    ...handleOf(shard, topic, partition).contents,
+  }));
 }

@@ -1,0 +1,123 @@
+import type { CodedError } from "@millrace/errors";
+import type { RepairPartitionReply, VerifyPartitionReply } from "@millrace/protocol";
+import type { PartitionIdentity, RepairedOffsets, VerifyRequest } from "@millrace/storage";
+import { PolledOffsets } from "../consumer-groups/polled-offsets.ts";
+import { lookAtRetention, truncatePartition } from "../retention/truncate-partition.ts";
+import type { RetentionLook, TruncationOrder, TruncationOutcome } from "../retention/truncation.ts";
+import { deleteOffset, readOffset, storeOffset, storeOffsetForward } from "./operations/offsets.ts";
+import { pollPartition } from "./operations/poll.ts";
+import { repairPartition } from "./operations/repair.ts";
+import { forgetGroup, groupOffset, purgePartition, storedGroups } from "./operations/server-ops.ts";
+import { verifyPartition } from "./operations/verify.ts";
+import type { PartitionGroup } from "./partition-group.ts";
+import type {
+  BatchOp,
+  OffsetKey,
+  OffsetOp,
+  PartitionContents,
+  PartitionHandle,
+  PollDone,
+  PollRequest,
+  StoredOffset,
+  StoreOffsetOp,
+} from "./partition-handle.ts";
+import type { PartitionHost } from "./partition-host.ts";
+import type { PartitionSettings } from "./partition-settings.ts";
+
+/** A partition that this shard owns. */
+export class LocalPartition implements PartitionHandle {
+  readonly polled = new PolledOffsets();
+  /** Its consensus group. */
+  readonly group: PartitionGroup;
+  readonly #host: PartitionHost;
+
+  constructor(identity: PartitionIdentity, host: PartitionHost) {
+    this.group = host.add(identity);
+    this.#host = host;
+  }
+
+  get identity(): PartitionIdentity {
+    return this.group.identity;
+  }
+
+  get contents(): PartitionContents {
+    return this.group.contents;
+  }
+
+  get purgesBegun(): number {
+    return this.group.purgesBegun;
+  }
+
+  get purgesEnded(): number {
+    return this.group.purgesEnded;
+  }
+
+  afterOpen(callback: () => void): void {
+    this.group.afterOpen(callback);
+  }
+
+  append(op: BatchOp): void {
+    this.group.submit(op);
+  }
+
+  poll(request: PollRequest, done: PollDone): void {
+    pollPartition(this.group, this.#host.consumerOffsetsMax, request, done);
+  }
+
+  readOffset(key: OffsetKey, done: (error: CodedError | undefined, found?: StoredOffset) => void): void {
+    readOffset(this.group, key, done);
+  }
+
+  storeOffset(op: StoreOffsetOp): void {
+    storeOffset(this.group, this.#host.consumerOffsetsMax, op);
+  }
+
+  storeOffsetForward(op: StoreOffsetOp, nothingToMove: () => void): void {
+    storeOffsetForward(this.group, op, nothingToMove);
+  }
+
+  deleteOffset(op: OffsetOp): void {
+    deleteOffset(this.group, op);
+  }
+
+  groupOffset(groupId: number): number | undefined {
+    return groupOffset(this.group, groupId);
+  }
+
+  storedGroups(): readonly number[] {
+    return storedGroups(this.group);
+  }
+
+  forgetGroup(groupId: number): Promise<void> {
+    this.polled.forget(groupId);
+    return forgetGroup(this.group, groupId, this.#host.log);
+  }
+
+  async lookAtRetention(options: { readonly forCleaning: boolean }): Promise<RetentionLook> {
+    return lookAtRetention(this.group, options);
+  }
+
+  truncate(order: TruncationOrder, outcome: TruncationOutcome): void {
+    truncatePartition(this.group, order, outcome, this.#host.clock);
+  }
+
+  verify(request: VerifyRequest): Promise<VerifyPartitionReply> {
+    return verifyPartition(this.group, request);
+  }
+
+  repair(settings: PartitionSettings, offsets: RepairedOffsets): Promise<RepairPartitionReply> {
+    return repairPartition(this.group, offsets, () => this.#host.reopen(this.group, settings, offsets));
+  }
+
+  open(settings: PartitionSettings): Promise<void> {
+    return this.#host.open(this.group, settings);
+  }
+
+  purge(generation: number): Promise<void> {
+    return purgePartition(this.group, generation, this.#host.log);
+  }
+
+  remove(): Promise<void> {
+    return this.#host.remove(this.group);
+  }
+}

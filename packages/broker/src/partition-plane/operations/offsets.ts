@@ -1,0 +1,151 @@
+import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
+import { ByteWriter } from "@millrace/framing";
+import { Operation } from "@millrace/protocol";
+import type { Partition } from "@millrace/storage";
+import type { PartitionGroup } from "../partition-group.ts";
+import type { ClientOp, OffsetKey, OffsetOp, StoredOffset, StoreOffsetOp } from "../partition-handle.ts";
+import type { PartitionOp } from "../partition-op.ts";
+
+/** See `PartitionHandle.readOffset`. */
+export function readOffset(
+  group: PartitionGroup,
+  { kind, id }: OffsetKey,
+  done: (error: CodedError | undefined, found?: StoredOffset) => void,
+): void {
+  let found: StoredOffset;
+  try {
+    const partition = group.openPartition;
+    const currentOffset = Math.max(0, partition.committedNextOffset - 1);
+    found = { stored: partition.consumerOffset(kind, id), currentOffset };
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
+    done(error);
+    return;
+  }
+  done(undefined, found);
+}
+
+/**
+ * Refuses a new consumer when the partition remembers as many as it may. @throws CodedError
+ * TooManyConsumerOffsets
+ */
+export function checkOffsetRoom(partition: Partition, { kind, id }: OffsetKey, limit: number): void {
+  if (partition.mayStoreConsumerOffset(kind, id)) return;
+  const text = `The partition remembers ${limit} consumers at most.`;
+  throw new CodedError(ErrorCode.TooManyConsumerOffsets, text, { details: { limit } });
+}
+
+/** See `PartitionHandle.storeOffset`. */
+export function storeOffset(group: PartitionGroup, offsetsMax: number, op: StoreOffsetOp): void {
+  const storing = storeOp(group, op);
+  submitUnless(group, storing, op, () => {
+    const partition = group.openPartition;
+    if (partition.offsetsFault !== undefined) throw partition.offsetsFault;
+    if (op.offset >= BigInt(partition.committedNextOffset)) {
+      throw new CodedError(ErrorCode.InvalidOffset, "The offset lies beyond the last message.");
+    }
+    checkOffsetRoom(partition, op.key, offsetsMax);
+    if (group.isPurging) {
+      const text = "The partition is being purged: the offset would stand for other messages behind it.";
+      throw new CodedError(ErrorCode.TransientNotAccepted, text);
+    }
+  });
+}
+
+/** See `PartitionHandle.storeOffsetForward`. */
+export function storeOffsetForward(
+  group: PartitionGroup,
+  op: StoreOffsetOp,
+  nothingToMove: () => void,
+): void {
+  const { kind, id } = op.key;
+  const { offsetsUnderWay } = group;
+  const key = kind * KEYS_PER_KIND + id;
+  const offset = Number(op.offset);
+  let stored = -1;
+  const code = codeOf(() => {
+    stored = group.openPartition.consumerOffset(kind, id) ?? -1;
+  });
+  if (code !== undefined) {
+    op.failed(code);
+    return;
+  }
+  if (Math.max(stored, offsetsUnderWay.get(key) ?? -1) >= offset) {
+    nothingToMove();
+    return;
+  }
+  offsetsUnderWay.set(key, offset);
+  const end = () => {
+    if (offsetsUnderWay.get(key) === offset) offsetsUnderWay.delete(key);
+  };
+  const storing = storeOp(group, {
+    ...op,
+    committed(result) {
+      end();
+      op.committed(result);
+    },
+    failed(failure) {
+      end();
+      op.failed(failure);
+    },
+  });
+  group.submit(storing);
+}
+
+/** See `PartitionHandle.deleteOffset`. */
+export function deleteOffset(group: PartitionGroup, op: OffsetOp): void {
+  const { kind, id } = op.key;
+  const body = new ByteWriter(DELETE_LENGTH).u8(kind).u32(id).finish();
+  const deleting = { ...clientPart(op), operation: Operation.DeleteConsumerOffset, body };
+  submitUnless(group, deleting, op, () => {
+    if (group.openPartition.consumerOffset(kind, id) !== undefined) return;
+    throw new CodedError(ErrorCode.ConsumerOffsetNotFound, "No offset is stored for the consumer.");
+  });
+}
+
+/** What was done already may no longer be allowed; it is confirmed, not done again, so nothing is checked. */
+function submitUnless(group: PartitionGroup, submitted: PartitionOp, op: OffsetOp, check: () => void): void {
+  const code = group.isRepetition(submitted) ? undefined : (op.refusal ?? codeOf(check));
+  if (code === undefined) group.submit(submitted);
+  else op.failed(code);
+}
+
+/**
+ * Fails with 3024 when other new consumers, on their way at the same time, took the room that was there when
+ * it was asked for: then nothing was stored.
+ */
+function storeOp(group: PartitionGroup, op: StoreOffsetOp): PartitionOp {
+  const { kind, id } = op.key;
+  return {
+    ...clientPart(op),
+    operation: Operation.StoreConsumerOffset,
+    body: new ByteWriter(STORE_LENGTH).u8(kind).u32(id).u64(op.offset).finish(),
+    committed(result) {
+      const isStored = result.isRepeated || group.partition?.consumerOffset(kind, id) !== undefined;
+      if (isStored) op.committed(result);
+      else op.failed(ErrorCode.TooManyConsumerOffsets);
+    },
+  };
+}
+
+/** Kind, id, offset; kind, id: the bodies as storage keeps them. */
+const STORE_LENGTH = 1 + 4 + 8;
+const DELETE_LENGTH = 1 + 4;
+
+/** Ids of consumers and of groups are u32 each. */
+const KEYS_PER_KIND = 2 ** 32;
+
+function clientPart({ client, request, user, isNumbered, committed, failed }: ClientOp): ClientOp {
+  return { client, request, user, isNumbered, committed, failed };
+}
+
+/** Code of the `CodedError` that `check` throws, if it does. */
+function codeOf(check: () => void): number | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
+    return error.code;
+  }
+}

@@ -1,0 +1,44 @@
+import { type CodedError, isCodedError } from "@millrace/errors";
+import type { Partition, ReadResult } from "@millrace/storage";
+import type { PartitionGroup } from "../partition-group.ts";
+import type { PollDone, PollRequest } from "../partition-handle.ts";
+import { checkOffsetRoom } from "./offsets.ts";
+import { type PollPosition, pollPosition } from "./poll-position.ts";
+
+/** See `PartitionHandle.poll`. Empty says "no more yet": where damage hides what there is, it is named. */
+export function pollPartition(
+  group: PartitionGroup,
+  offsetsMax: number,
+  request: PollRequest,
+  done: PollDone,
+): void {
+  let partition: Partition;
+  let from: PollPosition;
+  try {
+    partition = group.openPartition;
+    from = request.count === 0 ? undefined : positionOf(partition, request);
+    if (from !== undefined && request.needsOffsetRoom) checkOffsetRoom(partition, request.key, offsetsMax);
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
+    done(error, undefined, 0);
+    return;
+  }
+  const end = (error?: CodedError, result?: ReadResult) => finish(partition, done, error, result);
+  if (from === undefined) end();
+  else partition.read({ from, count: request.count, lengthMax: request.lengthMax }, end);
+}
+
+function positionOf(partition: Partition, { strategy, key, count }: PollRequest): PollPosition {
+  const stored = strategy.kind === "next" ? partition.consumerOffset(key.kind, key.id) : undefined;
+  return pollPosition(strategy, partition, { count, stored });
+}
+
+function finish(partition: Partition, done: PollDone, error?: CodedError, result?: ReadResult): void {
+  const currentOffset = Math.max(0, partition.committedNextOffset - 1);
+  if (error !== undefined || (result !== undefined && result.count > 0)) {
+    done(error, result, currentOffset);
+    return;
+  }
+  result?.release();
+  done(partition.offsetsFault, undefined, currentOffset);
+}

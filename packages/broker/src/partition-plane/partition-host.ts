@@ -1,0 +1,182 @@
+import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
+import type { BlockPool, ChecksumKernel } from "@millrace/framing";
+import type { Cipher, Clock, Counter, Log, Platform } from "@millrace/platform";
+import {
+  BatchCipher,
+  deletePartitionFiles,
+  openPartition,
+  type PartitionIdentity,
+  type PartitionOptions,
+  type RepairedOffsets,
+  TailCache,
+} from "@millrace/storage";
+import type { BrokerConfig } from "../broker-config.ts";
+import { createPrepareChecksum } from "../consensus/prepare-checksum.ts";
+import { Fifo } from "../queues/fifo.ts";
+import type { GroupContext } from "./group-context.ts";
+import { PartitionGroup } from "./partition-group.ts";
+import { partitionPath } from "./partition-path.ts";
+import type { PartitionSettings } from "./partition-settings.ts";
+
+/** What a shard's partitions are hosted with. */
+export interface PartitionHostOptions {
+  readonly platform: Platform;
+  readonly kernel: ChecksumKernel;
+  readonly pool: BlockPool;
+  readonly config: BrokerConfig;
+  /** Encrypts messages in the data directory; absent, they are stored as they are sent. */
+  readonly cipher?: Cipher | undefined;
+}
+
+/** The partitions a shard owns: their groups, their files, the memory of their tails. */
+export class PartitionHost {
+  readonly #options: PartitionHostOptions;
+  readonly #context: GroupContext;
+  readonly #groups = new Set<PartitionGroup>();
+  readonly #tailCache: TailCache;
+  readonly #removals = new Set<Promise<void>>();
+  readonly #waitingToOpen = new Fifo<() => void>();
+  #openingCount = 0;
+
+  /** @param deniedTransient  counts what is answered with 58 because there was no room in time */
+  constructor(options: PartitionHostOptions, deniedTransient: Counter) {
+    const { platform, kernel, pool, config, cipher } = options;
+    this.#options = options;
+    this.#tailCache = new TailCache({ lengthMax: config.tailCacheLengthMax });
+    this.#context = {
+      clock: platform.clock,
+      log: platform.log,
+      deniedTransient,
+      kernel,
+      checksumOf: createPrepareChecksum(kernel),
+      prepareQueueDepth: config.partitionQueueDepth,
+      admissionTimeoutMs: config.admissionTimeoutMs,
+      batchCipher: cipher && new BatchCipher({ cipher, kernel, pool }),
+    };
+  }
+
+  get log(): Log {
+    return this.#options.platform.log;
+  }
+
+  get clock(): Clock {
+    return this.#options.platform.clock;
+  }
+
+  /** Stored consumer offsets per partition and kind. */
+  get consumerOffsetsMax(): number {
+    return this.#options.config.consumerOffsetsMax;
+  }
+
+  /** Makes the group of a partition; what is asked of it waits until it is opened. */
+  add(identity: PartitionIdentity): PartitionGroup {
+    const group = new PartitionGroup(identity, this.#context);
+    this.#groups.add(group);
+    return group;
+  }
+
+  /**
+   * Opens a group's files. Settles when it can be used or has failed to open.
+   * @param repair  given: damage is left behind
+   */
+  async open(group: PartitionGroup, settings: PartitionSettings, repair?: RepairedOffsets): Promise<void> {
+    await this.#turnToOpen();
+    try {
+      const options = this.#optionsOf(group.identity, settings);
+      group.opened(await openPartition(repair === undefined ? options : { ...options, repair }));
+    } catch (error) {
+      if (!isCodedError(error)) throw error;
+      this.log.error("A partition could not be opened.", {
+        ...group.identity,
+        code: error.code,
+        reason: error.message,
+      });
+      group.opened(new CodedError(error.code, error.message, { details: error.details, cause: error }));
+    } finally {
+      this.#openingCount -= 1;
+      this.#waitingToOpen.shift()?.();
+    }
+  }
+
+  /**
+   * Closes a partition that takes no writes and opens it anew, leaving damage behind, see `repairDamage` of
+   * storage. Settles when it can be used or has failed to open.
+   */
+  async reopen(group: PartitionGroup, settings: PartitionSettings, offsets: RepairedOffsets): Promise<void> {
+    await group.takeOut()?.close();
+    await this.open(group, settings, offsets);
+  }
+
+  /** Takes a group out of use and settles when nothing of it is in flight; its files go in the background. */
+  async remove(group: PartitionGroup): Promise<void> {
+    this.#groups.delete(group);
+    await group.close();
+    this.#inBackground(this.#removeFiles(group));
+  }
+
+  /** Lets go of the older half of the messages kept in memory: somebody else needs it. */
+  giveWay(): void {
+    this.#tailCache.giveWay();
+  }
+
+  /** Lets what is in flight end, then flushes and closes every partition. */
+  async stop(): Promise<void> {
+    await Promise.all([...this.#groups].map((group) => this.#close(group)));
+    await Promise.all(this.#removals);
+    this.#context.batchCipher?.close();
+  }
+
+  #turnToOpen(): Promise<void> | undefined {
+    this.#openingCount += 1;
+    if (this.#openingCount <= this.#options.config.partitionsOpeningMax) return undefined;
+    return new Promise((resolve) => this.#waitingToOpen.push(resolve));
+  }
+
+  #optionsOf(identity: PartitionIdentity, settings: PartitionSettings): PartitionOptions {
+    const { platform, kernel, pool, config } = this.#options;
+    return {
+      disk: platform.disk,
+      path: partitionPath(identity),
+      identity,
+      kernel,
+      pool,
+      tailCache: this.#tailCache,
+      log: platform.log,
+      role: "exclusive",
+      segmentLengthMax: settings.segmentSize,
+      reservedLength: settings.preallocateSegments ? settings.segmentSize : 0,
+      durability: settings.durability,
+      offsetDurability: settings.consumerOffsetDurability,
+      validateChecksums: config.validateChecksums,
+      consumerOffsetsMax: config.consumerOffsetsMax,
+      requestClientsMax: config.requestClientsMax,
+      batchCipher: this.#context.batchCipher,
+    };
+  }
+
+  async #removeFiles(group: PartitionGroup): Promise<void> {
+    await new Promise<void>((resolve) => group.afterOpen(resolve));
+    try {
+      await group.partition?.close();
+      await deletePartitionFiles(this.#options.platform.disk, partitionPath(group.identity));
+    } catch (error) {
+      if (!isCodedError(error)) throw error;
+      const facts = { ...group.identity, code: error.code };
+      this.log.warn("Files of a deleted partition could not be removed; the next start tries again.", facts);
+    }
+  }
+
+  async #close(group: PartitionGroup): Promise<void> {
+    await group.close(ErrorCode.ShuttingDown);
+    await group.partition?.close().catch((error: unknown) => {
+      if (!isCodedError(error)) throw error;
+      const facts = { ...group.identity, code: error.code };
+      this.log.error("A partition could not be closed cleanly.", facts);
+    });
+  }
+
+  #inBackground(work: Promise<void>): void {
+    const tracked = work.finally(() => this.#removals.delete(tracked));
+    this.#removals.add(tracked);
+  }
+}
