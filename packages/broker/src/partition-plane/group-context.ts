@@ -2,6 +2,7 @@ import type { ChecksumKernel } from "@millrace/framing";
 import type { Clock, Counter, Log } from "@millrace/platform";
 import type { BatchCipher } from "@millrace/storage";
 import type { PrepareFields } from "@millrace/vsr";
+import type { PartitionGroup } from "./partition-group.ts";
 
 /** What every partition group of a broker shares. */
 export interface GroupContext {
@@ -15,6 +16,8 @@ export interface GroupContext {
   readonly prepareQueueDepth: number;
   /** Milliseconds an operation waits for room before it is refused with 58. */
   readonly admissionTimeoutMs: number;
+  /** Called when an op took effect: what the partition holds may be something else now. */
+  readonly onApplied: ((group: PartitionGroup) => void) | undefined;
   /** Makes the stored form of batches; absent when the data directory is not encrypted. */
   readonly batchCipher: BatchCipher | undefined;
 }

@@ -335,6 +335,7 @@ export class PartitionGroup {
       "ops are applied in the order they were prepared",
     );
     this.#partition?.commit(prepare.op);
+    this.#context.onApplied?.(this);
     this.#end(queued);
     const { op, view, timestamp } = prepare;
     const { baseOffset, repetitions } = queued;

@@ -38,15 +38,22 @@ export class PartitionHost {
   readonly #waitingToOpen = new Fifo<() => void>();
   #openingCount = 0;
 
-  /** @param deniedTransient  counts what is answered with 58 because there was no room in time */
-  constructor(options: PartitionHostOptions, deniedTransient: Counter) {
+  /**
+   * @param told.deniedTransient  counts what is answered with 58 because there was no room in time
+   * @param told.onApplied        called when an op of a group took effect
+   */
+  constructor(
+    options: PartitionHostOptions,
+    told: { readonly deniedTransient: Counter; readonly onApplied?: (group: PartitionGroup) => void },
+  ) {
     const { platform, kernel, pool, config, cipher } = options;
     this.#options = options;
     this.#tailCache = new TailCache({ lengthMax: config.tailCacheLengthMax });
     this.#context = {
       clock: platform.clock,
       log: platform.log,
-      deniedTransient,
+      deniedTransient: told.deniedTransient,
+      onApplied: told.onApplied,
       kernel,
       checksumOf: createPrepareChecksum(kernel),
       prepareQueueDepth: config.partitionQueueDepth,

@@ -26,7 +26,6 @@ import { ShardRequest } from "./shard-request.ts";
 interface PartitionRequest {
   readonly shard: PartitionShard;
   readonly call: number;
-  readonly number: number;
   readonly partition: LocalPartition;
   readonly reader: ByteReader;
 }
@@ -50,26 +49,22 @@ export const PARTITION_REQUESTS: ReadonlyMap<number, Serve> = new Map<number, Se
 ]);
 
 /** The batch goes back with the answer when it was copied or is written, else when the tail lets go of it. */
-function append({ shard, call, number, partition, reader }: PartitionRequest): void {
+function append({ shard, call, partition, reader }: PartitionRequest): void {
   const range = { position: reader.u32(), length: reader.u32() };
   const batchLease = new ForeignLease(shard.memory, range, () => {
     if (isAnswered) shard.releaseBatch(call);
   });
   let isAnswered = false;
-  const answered = () => {
-    isAnswered = true;
-    shard.noteChange(number);
-  };
   partition.append({
     operation: Operation.SendMessages,
     ...readClient(reader),
     batchLease,
     committed(result) {
-      answered();
+      isAnswered = true;
       shard.answer(call, (writer) => writeCommitted(writer.u8(batchLease.isReleased ? 1 : 0), result));
     },
     failed(code) {
-      answered();
+      isAnswered = true;
       shard.refuse(call, new CodedError(code), !batchLease.isReleased);
     },
   });
@@ -160,12 +155,11 @@ function lookAtRetention({ shard, call, partition, reader }: PartitionRequest): 
   });
 }
 
-function truncate({ shard, call, number, partition, reader }: PartitionRequest): void {
+function truncate({ shard, call, partition, reader }: PartitionRequest): void {
   const order = readOrder(reader);
   partition.afterOpen(() =>
     partition.truncate(order, {
       removed(truncation) {
-        shard.noteChange(number);
         shard.answer(call, (writer) => writeTruncation(writer, truncation));
       },
       failed: (code) => shard.refuse(call, new CodedError(code)),
@@ -186,12 +180,11 @@ function verify({ shard, call, partition, reader }: PartitionRequest): void {
   });
 }
 
-function repair({ shard, call, number, partition, reader }: PartitionRequest): void {
+function repair({ shard, call, partition, reader }: PartitionRequest): void {
   const settings = readSettings(reader);
   const offsets = REPAIRED_OFFSETS[reader.u8()] ?? "proven";
   refusingErrors(shard, call, async () => {
     const reply = await partition.repair(settings, offsets);
-    shard.noteChange(number);
     shard.answer(call, (writer) => {
       writeFacts(writer, partition);
       writer.bytes32(encodeRepairPartitionReply(reply));

@@ -26,7 +26,7 @@ export class PartitionShard {
   readonly #host: PartitionHost;
   readonly #partitions = new Map<number, LocalPartition>();
   /** Partitions whose contents may differ from what shard 0 knows. */
-  readonly #changed = new Set<number>();
+  readonly #changed = new Set<PartitionGroup>();
   /** What polls have read and shard 0 has not written yet. */
   readonly #reads = new Map<number, ReadResult>();
   /** Requests answered with 58 since shard 0 was told. */
@@ -36,10 +36,14 @@ export class PartitionShard {
   constructor(options: PartitionHostOptions, bus: ShardBus) {
     this.#options = options;
     this.#bus = bus;
-    this.#host = new PartitionHost(options, {
-      add: (count) => {
+    const deniedTransient = {
+      add: (count: number) => {
         this.#deniedCount += count;
       },
+    };
+    this.#host = new PartitionHost(options, {
+      deniedTransient,
+      onApplied: (group) => this.#changed.add(group),
     });
     this.stopped = new Promise((resolve) => {
       this.#settleStopped = resolve;
@@ -89,11 +93,6 @@ export class PartitionShard {
     this.#reads.set(call, result);
   }
 
-  /** Notes that a partition's contents may have changed. */
-  noteChange(number: number): void {
-    this.#changed.add(number);
-  }
-
   #receive(reader: ByteReader): void {
     const kind = reader.u8();
     const call = reader.u64Number();
@@ -104,7 +103,7 @@ export class PartitionShard {
       return;
     }
     const partition = this.#partitions.get(number);
-    if (partition !== undefined) serve({ shard: this, call, number, partition, reader });
+    if (partition !== undefined) serve({ shard: this, call, partition, reader });
     else this.refuse(call, new CodedError(ErrorCode.ResourceNotFound, "The partition is gone."));
   }
 
@@ -160,22 +159,17 @@ export class PartitionShard {
     const partition = this.#partitions.get(number);
     assert(partition !== undefined, "a partition is removed once");
     this.#partitions.delete(number);
-    this.#changed.delete(number);
     void partition.remove().then(() => this.answer(call, (writer) => writeFacts(writer, partition)));
   }
 
   #tellContents(call: number): void {
-    const changed = [...this.#changed];
+    const changed = [...this.#partitions].filter(([, { group }]) => this.#changed.has(group));
     this.#changed.clear();
     const deniedCount = this.#deniedCount;
     this.#deniedCount = 0;
     this.answer(call, (writer) => {
       writer.u32(deniedCount).u32(changed.length);
-      for (const number of changed) {
-        const partition = this.#partitions.get(number);
-        assert(partition !== undefined, "contents change of partitions that are there");
-        writeContents(writer.u32(number), partition.contents);
-      }
+      for (const [number, { contents }] of changed) writeContents(writer.u32(number), contents);
     });
   }
 

@@ -128,7 +128,7 @@ test("An encrypted send that finds no memory is refused with 58, and the next on
   const server = await TestServer.start({ key: KEY, poolLength: 3 * 1024 * 1024 });
   const client = await server.login();
   await createTopic(client);
-  const { pool } = server;
+  const pool = server.poolOf(0);
   const held = [];
   const body = sendBody(["x".repeat(100_000)]);
   const frames = [0, 1].map((request) => client.frame(160, body, { request: BigInt(request + 1) }));

@@ -97,7 +97,7 @@ async function recoverShard(options: BrokerOptions, closers: (() => Promise<void
 
 function ownersOf(options: BrokerOptions, deniedTransient: Counter): PartitionOwners {
   const { bus } = options;
-  const host = new PartitionHost(options, deniedTransient);
+  const host = new PartitionHost(options, { deniedTransient });
   if (bus === undefined || bus.shardsCount === 1) return new LocalPartitions(host);
   return new ShardedPartitions({ ...options, host, bus, deniedTransient });
 }

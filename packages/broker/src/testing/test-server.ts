@@ -9,6 +9,7 @@ import { type Broker, createBroker } from "../broker.ts";
 import { BROKER_DEFAULTS, type BrokerConfig } from "../broker-config.ts";
 import { LocalPartition } from "../partition-plane/local-partition.ts";
 import type { PartitionGroup } from "../partition-plane/partition-group.ts";
+import { shardOf } from "../routing/shard-hash.ts";
 import type { CollectSnapshot } from "../start/snapshot-collector.ts";
 import { TestClient } from "./test-client.ts";
 import { startTestShards, type TestShards } from "./test-shards.ts";
@@ -85,10 +86,11 @@ export class TestServer {
       ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
       ...(options.diskLatencyMaxMs === undefined ? {} : { diskLatencyMaxMs: options.diskLatencyMaxMs }),
     });
-    const kernel = createChecksumKernel({ memoryLength: options.poolLength ?? 24 * MIB });
+    const shardsCount = options.shardsCount ?? SHARDS_COUNT;
+    const kernel = createChecksumKernel({ memoryLength: shardsCount * (options.poolLength ?? 24 * MIB) });
     const config = { ...BROKER_DEFAULTS, tailCacheLengthMax: 4 * MIB, ...options.config };
     const cipher = options.key && createNodeCipher(options.key, platform.random);
-    const shards = startTestShards(options.shardsCount ?? SHARDS_COUNT, { platform, kernel, config, cipher });
+    const shards = startTestShards(shardsCount, { platform, kernel, config, cipher });
     const [pool] = shards.pools;
     assert.ok(pool !== undefined);
     const starting = createBroker({
@@ -129,6 +131,13 @@ export class TestServer {
     const group = handle instanceof LocalPartition ? handle.group : owned.find((one) => one !== undefined);
     assert.ok(group !== undefined);
     return group;
+  }
+
+  /** Message memory of the shard that owns a partition. */
+  poolOf(packed: number): BlockPool {
+    const pool = this.#shards.pools[shardOf(packed, this.#shards.pools.length)];
+    assert.ok(pool !== undefined);
+    return pool;
   }
 
   /** A client that is logged in as root. */
