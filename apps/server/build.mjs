@@ -11,9 +11,11 @@ rmSync(target, { recursive: true, force: true });
 mkdirSync(target, { recursive: true });
 
 await build({
-  entryPoints: [join(here, "src", "main.ts")],
+  entryPoints: {
+    server: join(here, "src", "main.ts"),
+    shard: join(here, "src", "shards", "shard-worker.ts"),
+  },
   outdir: target,
-  entryNames: "server",
   outExtension: { ".js": ".mjs" },
   // What is loaded on demand stays in files of its own: gRPC needs a package that not everybody installs.
   splitting: true,

@@ -8,7 +8,7 @@ import { LogSinks } from "./log/log-sinks.ts";
 import { createPinoLog } from "./log/pino-log.ts";
 import { banner } from "./start/banner.ts";
 import { serviceManager } from "./start/service-manager.ts";
-import { exitOnBrokenInvariants, stopOnSignals } from "./start/shutdown.ts";
+import { exitOnBrokenInvariants, exitOnLostShard, stopOnSignals } from "./start/shutdown.ts";
 import { startServer } from "./start/start-server.ts";
 import { VERSION } from "./version.ts";
 
@@ -48,6 +48,7 @@ async function serve(flags: Flags): Promise<void> {
     sinks,
     fresh: flags.fresh,
     withDefaultRootCredentials: flags.withDefaultRootCredentials,
+    onShardLost: exitOnLostShard(log, () => sinks.flushNow()),
   }).catch(async (error: unknown) => {
     await sinks.close();
     throw error;

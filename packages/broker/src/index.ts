@@ -20,5 +20,5 @@ export { type FoundFolder, partitionFolders } from "./partition-plane/orphan-par
 export type { PartitionHostOptions } from "./partition-plane/partition-host.ts";
 export { partitionPath } from "./partition-plane/partition-path.ts";
 export type { Shard } from "./shard.ts";
-export { PartitionShard } from "./shards/partition-shard.ts";
+export { PartitionShard, servePartitions } from "./shards/partition-shard.ts";
 export type { CollectSnapshot } from "./start/snapshot-collector.ts";

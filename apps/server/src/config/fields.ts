@@ -4,6 +4,10 @@ import { parseBytes, parseMilliseconds } from "./text-forms.ts";
 /** A text. */
 export const text = (fallback: string) => z.string().prefault(fallback);
 
+/** A text, which a number in the file stands for too. */
+export const textOrNumber = (fallback: string) =>
+  z.union([z.string(), z.number().transform(String)]).prefault(fallback);
+
 /** True or false; from the environment as the words. */
 export const flag = (fallback: boolean) =>
   z.union([z.boolean(), z.enum(["true", "false"]).transform((word) => word === "true")]).prefault(fallback);

@@ -7,7 +7,18 @@ import {
 } from "@millrace/protocol";
 import { z } from "zod";
 import * as defaults from "./defaults.ts";
-import { byteSize, count, durationMs, flag, laterKey, optionalText, table, text, texts } from "./fields.ts";
+import {
+  byteSize,
+  count,
+  durationMs,
+  flag,
+  laterKey,
+  optionalText,
+  table,
+  text,
+  textOrNumber,
+  texts,
+} from "./fields.ts";
 
 const MIB = 1024 * 1024;
 const U32 = { max: 0xffff_ffff };
@@ -111,7 +122,7 @@ const partition = table({
 });
 
 const sharding = table({
-  cpu_allocation: text("all"),
+  cpu_allocation: textOrNumber("all"),
   pin_cores: flag(true),
   inbox_capacity: count(1024, { min: 1 }),
   reply_inbox_capacity: count(1024, { min: 1 }),

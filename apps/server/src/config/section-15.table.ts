@@ -110,7 +110,7 @@ export const SECTION_15: readonly (readonly [key: string, reference: string, fil
   ["memory_pool.enabled", 'true'],
   ["memory_pool.size", '"4 GiB"', "start/start-server.ts"],
   ["memory_pool.bucket_capacity", '8192'],
-  ["sharding.cpu_allocation", '"numa:auto"'],
+  ["sharding.cpu_allocation", '"numa:auto"', "config/shards-count.ts"],
   ["sharding.pin_cores", 'true'],
   ["sharding.inbox_capacity", '1024'],
   ["sharding.reply_inbox_capacity", '1024'],

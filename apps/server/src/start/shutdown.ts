@@ -51,6 +51,21 @@ export function stopOnSignals(
 }
 
 /**
+ * A shard that ended takes its partitions with it: the process ends rather than serve the rest.
+ *
+ * @param flushLog  writes what waits in the log, before it returns
+ */
+export function exitOnLostShard(log: Log, flushLog: () => void): (shard: number, reason: string) => void {
+  return (shard, reason) => {
+    const text =
+      "A shard has ended. The server stops: a part of its partitions could not be served any more.";
+    log.error(text, { shard, reason });
+    flushLog();
+    process.exit(EXIT_BROKEN);
+  };
+}
+
+/**
  * A mistake of our own ends the process: it never goes on half alive.
  *
  * @param flushLog  writes what waits in the log, before it returns

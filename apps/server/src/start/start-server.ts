@@ -1,7 +1,7 @@
+import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { createBroker } from "@millrace/broker";
 import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
-import { BlockPool, createChecksumKernel } from "@millrace/framing";
 import type { Connection, Disk, Listener, Log, Metrics, Platform, Tracer } from "@millrace/platform";
 import { createNodeCipher, createNodeClock, createNodePlatform } from "@millrace/platform/node";
 import { createPrometheusMetrics } from "@millrace/platform/prometheus";
@@ -11,11 +11,13 @@ import { encryptionKey } from "../config/encryption-key.ts";
 import { type Environment, prefixedVariable } from "../config/environment.ts";
 import { parseListenAddress } from "../config/listen-address.ts";
 import type { Config } from "../config/schema.ts";
+import { shardsCount } from "../config/shards-count.ts";
 import { keepLogFiles } from "../log/keep-log-files.ts";
 import { logFolderInData } from "../log/log-folder.ts";
 import type { LogSinks } from "../log/log-sinks.ts";
 import { createTroubleTeller } from "../log/trouble-teller.ts";
 import { type RootCredentials, rootCredentials } from "../root-user/root-credentials.ts";
+import { type RunningShards, startShards } from "../shards/start-shards.ts";
 import { createSnapshotCollector } from "../snapshot/collect-snapshot.ts";
 import { startTelemetry } from "../telemetry/start-telemetry.ts";
 import { brokerConfig } from "./broker-config.ts";
@@ -34,6 +36,8 @@ export interface StartOptions {
   /** Delete the data first. */
   readonly fresh: boolean;
   readonly withDefaultRootCredentials: boolean;
+  /** Called when a thread that owns partitions ended; the server must not go on without them. */
+  readonly onShardLost: (shard: number, reason: string) => void;
 }
 
 /** A server that takes connections. */
@@ -72,9 +76,9 @@ async function startAt(dataPath: string, options: StartOptions): Promise<Running
   const platform = createNodePlatform({ dataPath, log, metrics, tracer });
   if (options.fresh) await deleteData(platform.disk, ownFolders(config, dataPath));
   const { host } = parseListenAddress(config.tcp.address, "tcp.address");
-  const kernel = createChecksumKernel({ memoryLength: config.memory_pool.size });
-  const pool = new BlockPool(kernel.memory);
   const key = encryptionKey(config.encryption);
+  const shards = shardsFor(options, { dataPath, key });
+  const { kernel, pool, bus } = shards;
   let bound = { host, tcpPort: 0, httpPort: 0, websocketPort: 0 };
   let http: HttpListener | undefined;
   let madeRootUser: RootCredentials | undefined;
@@ -84,7 +88,8 @@ async function startAt(dataPath: string, options: StartOptions): Promise<Running
     platform,
     kernel,
     pool,
-    config: brokerConfig(config),
+    config: shards.config,
+    ...(bus === undefined ? {} : { bus }),
     cipher: key && createNodeCipher(key, platform.random),
     collectSnapshot: (asked) =>
       createSnapshotCollector({
@@ -99,8 +104,14 @@ async function startAt(dataPath: string, options: StartOptions): Promise<Running
       const { username, password } = madeRootUser;
       return { name: username, passwordHash: await platform.passwords.hash(password) };
     },
+  }).catch(async (error: unknown) => {
+    await shards.end();
+    throw error;
   });
-  const stopBroker = () => broker.stop({ drainMs: config.sharding.shutdown_drain_timeout });
+  const stopBroker = async () => {
+    await broker.stop({ drainMs: config.sharding.shutdown_drain_timeout });
+    await shards.end();
+  };
   const onConnection = (connection: Connection) => broker.onConnection(connection);
   const { clock, random } = platform;
   let listeners: OpenListeners | undefined;
@@ -130,6 +141,26 @@ async function startAt(dataPath: string, options: StartOptions): Promise<Running
     await stop();
     throw error;
   }
+}
+
+/** Starts as many shards as the configuration asks for. */
+function shardsFor(
+  { config, log, sinks, onShardLost }: StartOptions,
+  { dataPath, key }: { readonly dataPath: string; readonly key: Uint8Array | undefined },
+): RunningShards {
+  const { count, note } = shardsCount(config, availableParallelism());
+  if (note !== undefined) log.info(note);
+  if (count > 1) log.info("Partitions are spread over shards.", { shards: count });
+  return startShards({
+    shardsCount: count,
+    memoryLength: config.memory_pool.size,
+    config: brokerConfig(config),
+    dataPath,
+    logLevel: config.logging.level,
+    sink: sinks,
+    key,
+    onLost: onShardLost,
+  });
 }
 
 /** Sends spans and log lines to a collector when telemetry is on. */

@@ -58,6 +58,8 @@ export class GrpcUnderTest {
       GRPC_ENABLED: "true",
       GRPC_ADDRESS: "127.0.0.1:0",
       MEMORY_POOL_SIZE: "64 MiB",
+      // Threads are started from the bundle, which this source is not.
+      SHARDING_CPU_ALLOCATION: "1",
       MESSAGE_BUS_MAX_MESSAGE_SIZE: "8 MiB",
       ...settings,
     };
@@ -66,7 +68,8 @@ export class GrpcUnderTest {
     );
     const { config } = await loadConfig({ environment });
     const sinks = new LogSinks({ write: () => {} });
-    const given = { fresh: false, withDefaultRootCredentials: true };
+    const onShardLost = () => assert.fail("a shard was lost");
+    const given = { fresh: false, withDefaultRootCredentials: true, onShardLost };
     const start = { config, environment, log: silentLog, sinks, ...given };
     const server = await startServer(start);
     const address = Object.fromEntries(server.listeners)["grpc"];

@@ -15,12 +15,17 @@ const REPLY_CAPACITY = 64;
 const FRONT = 0;
 
 /**
+ * Serves partitions from now on: those that shard 0 gives to this shard by the bus, until it asks to stop.
+ */
+export function servePartitions(options: PartitionHostOptions, bus: ShardBus): PartitionShard {
+  return new PartitionShard(options, bus);
+}
+
+/**
  * A shard that owns partitions and knows no clients: it does what shard 0 asks. Made before the first request
  * comes; it ends with the request to stop.
  */
 export class PartitionShard {
-  /** Settles when it was asked to stop and every partition is closed. */
-  readonly stopped: Promise<void>;
   readonly #options: PartitionHostOptions;
   readonly #bus: ShardBus;
   readonly #host: PartitionHost;
@@ -31,7 +36,6 @@ export class PartitionShard {
   readonly #reads = new Map<number, ReadResult>();
   /** Requests answered with 58 since shard 0 was told. */
   #deniedCount = 0;
-  #settleStopped: () => void = () => {};
 
   constructor(options: PartitionHostOptions, bus: ShardBus) {
     this.#options = options;
@@ -44,9 +48,6 @@ export class PartitionShard {
     this.#host = new PartitionHost(options, {
       deniedTransient,
       onApplied: (group) => this.#changed.add(group),
-    });
-    this.stopped = new Promise((resolve) => {
-      this.#settleStopped = resolve;
     });
     bus.onMessage = (_from, message) => this.#receive(new ByteReader(message));
   }
@@ -176,6 +177,5 @@ export class PartitionShard {
   async #stop(call: number): Promise<void> {
     await this.#host.stop();
     this.answer(call);
-    this.#settleStopped();
   }
 }
