@@ -7,7 +7,10 @@ import { MESSAGE_LENGTH_MAX } from "./header-kind.ts";
 
 /** One WebAssembly page, the unit in which memory comes. */
 const PAGE_LENGTH = 65_536;
-/** Each kernel has a page: state, and the window it hashes scattered bytes through; the first also constants. */
+/**
+ * Each kernel has a page: state, and the window it hashes scattered bytes through; the first also
+ * constants.
+ */
 const KERNEL_OWN_LENGTH = PAGE_LENGTH;
 /** 4 GiB less a page: an address one past the end must still be a u32. */
 const MEMORY_LENGTH_MAX = 2 ** 32 - PAGE_LENGTH;

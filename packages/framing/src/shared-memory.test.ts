@@ -6,6 +6,7 @@ import { batchLengthOf, createChecksumKernel, createSharedMemory, writeBatch, xx
 const MIB = 1024 * 1024;
 const memory = createSharedMemory(4 * MIB);
 const kernelsCount = 3;
+const INDEX = JSON.stringify(new URL("./index.ts", import.meta.url).href);
 const kernelOf = (kernel: number, build?: "scalar" | "typescript") =>
   createChecksumKernel({
     shared: { memory, kernel, kernelsCount },
@@ -53,7 +54,7 @@ function hashInWorker(kernel: number, bytes: Uint8Array): Promise<bigint[]> {
     import { register } from ${JSON.stringify(import.meta.resolve("tsx/esm/api"))};
     import { parentPort, workerData } from "node:worker_threads";
     register();
-    const { createChecksumKernel } = await import(${JSON.stringify(new URL("./index.ts", import.meta.url).href)});
+    const { createChecksumKernel } = await import(${INDEX});
     const { memory, kernel, kernelsCount, bytes } = workerData;
     const own = createChecksumKernel({ shared: { memory, kernel, kernelsCount } });
     const found = new Set();

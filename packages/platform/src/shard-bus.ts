@@ -3,7 +3,8 @@
  * alone.
  *
  * Messages arrive whole, once, and in the order in which they were sent. None is lost: what finds no room
- * waits at the sender, in order. There is no answer when the other shard is gone; whoever runs the shards ends
+ * waits at the sender, in order. There is no answer when the other shard is gone; whoever runs the shards
+ * ends
  * the process then.
  */
 export interface ShardBus {

@@ -7,7 +7,8 @@ import { createPinoLog } from "../log/pino-log.ts";
 import type { ShardWorkerData } from "./worker-data.ts";
 
 /**
- * The thread of a shard that owns partitions: serves shard 0 until the main thread ends it, which it does once
+ * The thread of a shard that owns partitions: serves shard 0 until the main thread ends it, which it does
+ * once
  * the partitions are closed. Its log goes there too, line by line. Whatever it does not expect ends the
  * thread, and with it the server.
  */

@@ -44,7 +44,8 @@ export interface AdmittedSend {
  *
  * What the content of a message means (payload, user headers, id, origin time) is not checked. Offset deltas
  * are: readers add them to the base offset, so a hostile one would lead them past everything (ADR 0030).
- * @param admitted  takes the send: within the call, but for one that may be a repetition of which other shards
+ * @param admitted  takes the send: within the call, but for one that may be a repetition of which other
+ * shards
  *                  have to be asked; what fails then answers the request
  * @throws CodedError with one of these codes, or 58 when there is no memory to verify in
  * @see wire-protocol section 9.4

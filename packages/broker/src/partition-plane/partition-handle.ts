@@ -133,7 +133,8 @@ export interface PartitionHandle {
   /**
    * The same only forwards, for polls with auto-commit. What is on its way counts as stored, so that polls of
    * several connections do not overtake each other.
-   * @param nothingToMove  called in place of `committed` when the offset is there already: no op is spent then
+   * @param nothingToMove  called in place of `committed` when the offset is there already: no op is spent
+   * then
    */
   storeOffsetForward(op: StoreOffsetOp, nothingToMove: () => void): void;
   /** Forgets an offset. Codes: 3021 nothing is stored, the fault that hides it. */

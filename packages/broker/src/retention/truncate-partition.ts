@@ -14,7 +14,10 @@ export function retentionFacts(partition: Partition): RetentionFacts {
   return { sealed: partition.sealedSegments(), offsets: partition.acceptedConsumerOffsets() };
 }
 
-/** Segments one op of a policy removes at most, so that arrears do not fill the disk's queue; the next follows. */
+/**
+ * Segments one op of a policy removes at most, so that arrears do not fill the disk's queue; the next
+ * follows.
+ */
 export const SEGMENTS_PER_OP_MAX = 16;
 
 /** What retention looks at now, see `PartitionHandle.lookAtRetention`. */

@@ -13,7 +13,10 @@ const TAKEN = 1;
 
 /** How much of the memory a pool takes and how it is cut. Lengths in bytes. */
 export interface BlockPoolOptions {
-  /** Where in the memory the pool begins: at or behind `blocksStart`, which is the default; a multiple of 8. */
+  /**
+   * Where in the memory the pool begins: at or behind `blocksStart`, which is the default; a multiple of
+   * 8.
+   */
   readonly position?: number;
   /** Default: all of the memory from there on. Rounded down to whole blocks. */
   readonly length?: number;

@@ -96,7 +96,10 @@ export const checkOwnerOrAbandoned: CheckWriter = (shard, session, found) => {
   checkOwner(shard, session, found);
 };
 
-/** Code with which a write is refused when `check` does, or nothing: for what was found to be right before. */
+/**
+ * Code with which a write is refused when `check` does, or nothing: for what was found to be right
+ * before.
+ */
 export function refusalOf(
   check: CheckWriter,
   shard: Shard,

@@ -4,6 +4,7 @@ import { Worker } from "node:worker_threads";
 import { createShardWay, NodeShardBus } from "./node-shard-bus.ts";
 
 const MESSAGES = 30_000;
+const BUS = JSON.stringify(new URL("./node-shard-bus.ts", import.meta.url).href);
 /** Longer than a record of the ring, so that it travels in pieces; rare, for it takes a while. */
 const LONG_LENGTH = 700_000;
 
@@ -22,7 +23,7 @@ function startEcho(): { bus: NodeShardBus; stop(): Promise<unknown> } {
     import { workerData } from "node:worker_threads";
     import { register } from ${JSON.stringify(import.meta.resolve("tsx/esm/api"))};
     register();
-    const { NodeShardBus } = await import(${JSON.stringify(new URL("./node-shard-bus.ts", import.meta.url).href)});
+    const { NodeShardBus } = await import(${BUS});
     const bus = new NodeShardBus(1, 2, new Map([[0, workerData]]));
     bus.onMessage = (from, message) => bus.send(from, message);
     bus.start();

@@ -7,7 +7,10 @@ import { RingPort } from "./ring-port.ts";
 /** Bytes of a ring: room for some ten thousand descriptors, more than are ever on their way. */
 const RING_LENGTH = 1_048_576;
 
-/** One end of the way between shard 0 and another shard. Goes to a worker with `doorbell` in its transfer list. */
+/**
+ * One end of the way between shard 0 and another shard. Goes to a worker with `doorbell` in its transfer
+ * list.
+ */
 export interface ShardWayEnd {
   readonly out: SharedArrayBuffer;
   readonly in: SharedArrayBuffer;

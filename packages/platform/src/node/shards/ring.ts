@@ -15,7 +15,8 @@ const SKIP = 0x7fff_ffff;
 /**
  * One direction between two threads: a ring of records in shared memory, with one writer and one reader.
  *
- * Counters of bytes written and read only grow (modulo 2^32); where they stand in the ring is their remainder.
+ * Counters of bytes written and read only grow (modulo 2^32); where they stand in the ring is their
+ * remainder.
  * Storing a counter publishes the bytes before it: that is what makes it safe without a lock. The two sleep
  * words carry who has to be woken, see `RingPort`.
  */
@@ -89,7 +90,10 @@ export class Ring {
     Atomics.store(this.#control, At.isAsleep, 1);
   }
 
-  /** True once per `fallAsleep`, for whoever has to wake the reader, or for the reader that woke by itself. */
+  /**
+   * True once per `fallAsleep`, for whoever has to wake the reader, or for the reader that woke by
+   * itself.
+   */
   takeSleep(): boolean {
     if (Atomics.load(this.#control, At.isAsleep) === 0) return false;
     return Atomics.exchange(this.#control, At.isAsleep, 0) === 1;
