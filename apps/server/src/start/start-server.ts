@@ -108,17 +108,14 @@ async function startAt(dataPath: string, options: StartOptions): Promise<Running
     await shards.end();
     throw error;
   });
-  const stopBroker = async () => {
-    await broker.stop({ drainMs: config.sharding.shutdown_drain_timeout });
-    await shards.end();
-  };
   const onConnection = (connection: Connection) => broker.onConnection(connection);
   const { clock, random } = platform;
   let listeners: OpenListeners | undefined;
   const stop = async () => {
     http?.stopBeingReady();
     await Promise.all([listeners?.close(), http?.close()]);
-    await stopBroker();
+    await broker.stop({ drainMs: config.sharding.shutdown_drain_timeout });
+    await shards.end();
   };
   try {
     logDisk = await keepLogFiles(config.logging, { dataPath, platform, sinks: options.sinks });
