@@ -122,7 +122,7 @@ const partition = table({
 });
 
 const sharding = table({
-  cpu_allocation: textOrNumber("all"),
+  cpu_allocation: textOrNumber("1"),
   pin_cores: flag(true),
   inbox_capacity: count(1024, { min: 1 }),
   reply_inbox_capacity: count(1024, { min: 1 }),
