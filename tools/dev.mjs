@@ -42,7 +42,7 @@ function hasLostNpm() {
 
 /**
  * Runs a program to its end. `quiet` keeps its output back unless it fails; `watch` sees every chunk of it.
- * Signals go on to it, so that Ctrl-C stops the server in order.
+ * Signals go on to it; but Ctrl-C at a terminal reaches it by itself, and a second signal would cut its stop short.
  */
 function run(program, args, { quiet = false, watch } = {}) {
   return new Promise((resolve) => {
@@ -60,12 +60,16 @@ function run(program, args, { quiet = false, watch } = {}) {
       stopSignal ??= signal;
       child.kill(signal);
     };
-    process.on("SIGINT", forward);
+    const interrupted = (signal) => {
+      if (process.stdin.isTTY === true) stopSignal ??= signal;
+      else forward(signal);
+    };
+    process.on("SIGINT", interrupted);
     process.on("SIGTERM", forward);
     const watchParent = setInterval(() => hasLostNpm() && forward("SIGTERM"), PARENT_CHECK_MS);
     child.on("error", (error) => fail(`Could not run ${program}: ${error.message}`));
     child.on("close", (code, signal) => {
-      process.off("SIGINT", forward);
+      process.off("SIGINT", interrupted);
       process.off("SIGTERM", forward);
       clearInterval(watchParent);
       if (quiet && stopSignal !== undefined) process.exit(STOPPED); // a step before the last one: the rest is not begun

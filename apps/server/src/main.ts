@@ -6,7 +6,7 @@ import { HELP } from "./flags/help.ts";
 import { consoleSink } from "./log/console-sink.ts";
 import { LogSinks } from "./log/log-sinks.ts";
 import { createPinoLog } from "./log/pino-log.ts";
-import { banner } from "./start/banner.ts";
+import { banner, rootUserLeft } from "./start/banner.ts";
 import { serviceManager } from "./start/service-manager.ts";
 import { exitOnBrokenInvariants, exitOnLostShard, stopOnSignals } from "./start/shutdown.ts";
 import { startServer } from "./start/start-server.ts";
@@ -49,6 +49,7 @@ async function serve(flags: Flags): Promise<void> {
     fresh: flags.fresh,
     withDefaultRootCredentials: flags.withDefaultRootCredentials,
     onShardLost: exitOnLostShard(log, () => sinks.flushNow()),
+    onRootUserLeft: (rootUser) => process.stdout.write(rootUserLeft(rootUser)),
   }).catch(async (error: unknown) => {
     await sinks.close();
     throw error;

@@ -169,6 +169,25 @@ test("A start that cannot be exits 1 with the reason and the path, and touches n
   });
 });
 
+test("A first start that fails behind the making of the root user tells his password all the same.", async () => {
+  await withFolder(async (folder) => {
+    const taken = createServer().listen(0, "127.0.0.1");
+    await new Promise((resolve) => taken.once("listening", resolve));
+    const { port } = taken.address() as { port: number };
+    const args = ["--data", join(folder, "data")];
+    const failed = new ServerProcess(args, { ...ANY_PORT, MILLRACE_TCP_ADDRESS: `127.0.0.1:${port}` });
+    assert.equal(await failed.exit(), 1);
+    taken.close();
+    const password = / {2}root iggy, password (\w{24}) /.exec(failed.stdout)?.[1] ?? "";
+    const server = new ServerProcess(args, ANY_PORT);
+    const client = new RawClient(await server.port());
+    assert.equal((await client.login("iggy", password)).code, 0);
+    client.close();
+    server.signal("SIGTERM");
+    assert.equal(await server.exit(), 0);
+  });
+});
+
 test("A folder that cannot be written is refused.", { skip: process.getuid?.() === 0 }, async () => {
   await withFolder(async (folder) => {
     await chmod(folder, 0o500);

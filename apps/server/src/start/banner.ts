@@ -25,6 +25,12 @@ export function banner(facts: BannerFacts): string {
   return `${lines.join("\n")}\n`;
 }
 
+/** What is printed when a start failed behind the making of the root user, who is there from now on. */
+export function rootUserLeft(rootUser: RootCredentials): string {
+  const lines = ["The server did not start, but its root user is stored:", ...rootUserLines(rootUser)];
+  return `${lines.join("\n")}\n`;
+}
+
 function rootUserLines({ username, password, passwordOrigin }: RootCredentials): string[] {
   switch (passwordOrigin) {
     case "given":

@@ -38,6 +38,8 @@ export interface StartOptions {
   readonly withDefaultRootCredentials: boolean;
   /** Called when a thread that owns partitions ended; the server must not go on without them. */
   readonly onShardLost: (shard: number, reason: string) => void;
+  /** Called when the start fails after it has stored the root user: nobody would learn his password later. */
+  readonly onRootUserLeft: (rootUser: RootCredentials) => void;
 }
 
 /** A server that takes connections. */
@@ -135,6 +137,7 @@ async function startAt(dataPath: string, options: StartOptions): Promise<Running
     });
     return { listeners: open, dataPath, madeRootUser, stop };
   } catch (error) {
+    if (madeRootUser !== undefined) options.onRootUserLeft(madeRootUser);
     await stop();
     throw error;
   }

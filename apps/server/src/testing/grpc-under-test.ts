@@ -69,7 +69,8 @@ export class GrpcUnderTest {
     const { config } = await loadConfig({ environment });
     const sinks = new LogSinks({ write: () => {} });
     const onShardLost = () => assert.fail("a shard was lost");
-    const given = { fresh: false, withDefaultRootCredentials: true, onShardLost };
+    const onRootUserLeft = () => assert.fail("the start failed");
+    const given = { fresh: false, withDefaultRootCredentials: true, onShardLost, onRootUserLeft };
     const start = { config, environment, log: silentLog, sinks, ...given };
     const server = await startServer(start);
     const address = Object.fromEntries(server.listeners)["grpc"];
