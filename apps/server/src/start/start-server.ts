@@ -38,7 +38,10 @@ export interface StartOptions {
   readonly withDefaultRootCredentials: boolean;
   /** Called when a thread that owns partitions ended; the server must not go on without them. */
   readonly onShardLost: (shard: number, reason: string) => void;
-  /** Called when the start fails after it has stored the root user: nobody would learn his password later. */
+  /**
+   * Called when the start fails after it has stored a root user with a password that nobody would learn
+   * later.
+   */
   readonly onRootUserLeft: (rootUser: RootCredentials) => void;
 }
 
@@ -137,10 +140,15 @@ async function startAt(dataPath: string, options: StartOptions): Promise<Running
     });
     return { listeners: open, dataPath, madeRootUser, stop };
   } catch (error) {
-    if (madeRootUser !== undefined) options.onRootUserLeft(madeRootUser);
+    tellGenerated(madeRootUser, options);
     await stop();
     throw error;
   }
+}
+
+/** A password that this start has made up is known to nobody else. */
+function tellGenerated(rootUser: RootCredentials | undefined, { onRootUserLeft }: StartOptions): void {
+  if (rootUser?.passwordOrigin === "generated") onRootUserLeft(rootUser);
 }
 
 /** Starts as many shards as the configuration asks for. */
