@@ -133,16 +133,22 @@ async function startAt(dataPath: string, options: StartOptions): Promise<Running
     const addresses = Object.fromEntries(open);
     log.info("The listeners are open.", addresses);
     configText = effectiveConfig(config, { dataPath, addresses });
-    await writeEffectiveConfig(platform, config.runtime.path, configText).catch((error: unknown) => {
-      // What is stored can still be read, and deleted.
-      if (!isCodedError(error, ErrorCode.DiskFull)) throw error;
-      log.warn("The configuration in effect could not be written.", { reason: error.message });
-    });
+    await keepEffectiveConfig(platform, config.runtime.path, configText);
     return { listeners: open, dataPath, madeRootUser, stop };
   } catch (error) {
     tellGenerated(madeRootUser, options);
     await stop();
     throw error;
+  }
+}
+
+/** On a full disk it is left out: what is stored can still be read, and deleted. */
+async function keepEffectiveConfig(platform: Platform, path: string, configText: string): Promise<void> {
+  try {
+    await writeEffectiveConfig(platform, path, configText);
+  } catch (error) {
+    if (!isCodedError(error, ErrorCode.DiskFull)) throw error;
+    platform.log.warn("The configuration in effect could not be written.", { reason: error.message });
   }
 }
 
