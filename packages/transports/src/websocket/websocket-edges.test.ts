@@ -79,7 +79,8 @@ async function rawPeer(port: number): Promise<{ socket: net.Socket; ended: Promi
     "GET /any/path HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
       "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n",
   );
-  const ended = once(socket, "close");
+  // However it ends: a reset while this side still writes is an end too.
+  const ended = new Promise((resolve) => socket.once("close", resolve));
   await once(socket, "data");
   socket.resume();
   return { socket, ended };
