@@ -35,7 +35,7 @@ scenario(
     await until("a group that comes back gets the five", () => seen.length === 5);
 
     await client.purgeTopic(place.stream, place.topic);
-    // A running member sees a purge by a log that ends before it; one that is filled up again at once it cannot.
+    // A running member sees a purge by a log that ends before it, and not one that is filled up at once.
     await until("a group that was there notices", () => restarts.length === 1);
     await send(client, place, "again", 5);
     await until("a group that was there gets five more", () => seen.length === 10);
