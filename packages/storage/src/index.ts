@@ -42,6 +42,8 @@ export type { PartitionOptions, StorageRole } from "./partition/partition-option
 export type { ReadDone, ReadRequest } from "./partition/partition-reader.ts";
 export type { ReadResult } from "./partition/read-job.ts";
 export type { RepairedOffsets, RepairReport } from "./recovery/repair-damage.ts";
+export { type CutSource, cutPartition } from "./replication/cut-partition.ts";
+export type { StoredPrepare } from "./replication/prepare-reader.ts";
 export { bodyChecksum, type RememberedRequest } from "./requests/remembered-request.ts";
 export { REQUEST_CLIENTS_DEFAULT, REQUESTS_PER_CLIENT_MAX } from "./requests/request-memory.ts";
 export { openSuperblock, type Superblock } from "./superblock/superblock.ts";
@@ -50,3 +52,6 @@ export { TailCache } from "./tail-cache/tail-cache.ts";
 export type { Damage, DamageKind, VerifyStep } from "./verification/tally.ts";
 export { VERIFY_FROM_START, type VerifyCursor } from "./verification/verify-cursor.ts";
 export type { VerifyRequest } from "./verification/verify-step.ts";
+export type { ViewLogSource } from "./view-log/read-view-file.ts";
+export { openViewLog, type ViewLog } from "./view-log/view-log.ts";
+export type { GroupView } from "./view-log/view-record.ts";

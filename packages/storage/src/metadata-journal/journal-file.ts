@@ -50,16 +50,27 @@ export async function createJournalFile(
   await target.disk.writeWhole(`${target.path}/${journalFileName(start.op)}`, bytes);
 }
 
+/** What the journal keeps of an op besides its body. */
+export interface JournalHeader extends OpHeader {
+  readonly session: bigint;
+  /** Highest op known to be committed when this one was journaled. */
+  readonly commit: number;
+}
+
 /** The bytes of one op in the journal. */
 export function encodeJournalRecord(
   kernel: ChecksumKernel,
-  header: OpHeader & { readonly session: bigint },
+  header: JournalHeader,
   body: Uint8Array,
 ): Uint8Array {
   const length = recordLength(body.length);
   const bytes = new Uint8Array(length);
   const view = viewOver(bytes);
-  writeRecordHeader(view, 0, header, { kind: RecordKind.metadata, bodyLength: body.length, commit: 0 });
+  writeRecordHeader(view, 0, header, {
+    kind: RecordKind.metadata,
+    bodyLength: body.length,
+    commit: header.commit,
+  });
   writeSession(view, 0, header.session);
   bytes.set(body, RECORD_HEADER_LENGTH);
   sealRecord(kernel, bytes, view, { position: 0, length });

@@ -81,6 +81,7 @@ class Model {
       user: 1,
       timestamp: op,
       session: 1n,
+      commit: op - 1,
     };
     const done = new Promise<void>((resolve) => {
       journal.append(header, new TextEncoder().encode(`op ${op}`), (error) => {

@@ -27,6 +27,7 @@ function append(journal: MetadataJournal, text: string): Promise<void> {
     user: 3,
     timestamp: 1000 + op,
     session: 5n,
+    commit: op - 1,
   };
   return new Promise((resolve, reject) => {
     journal.append(header, new TextEncoder().encode(text), (error) =>

@@ -1,14 +1,15 @@
 import { assert, CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import type { DiskFile } from "@millrace/platform";
 import { makeDurableDirectory } from "../data-directory/durable-directory.ts";
-import type { OpHeader } from "../op-record/op-header.ts";
 import { RECORD_HEADER_LENGTH } from "../op-record/record.ts";
 import { writeAgain } from "../recovery/write-again.ts";
 import { datasync } from "../segment/file-calls.ts";
 import { openSuperblock, type Superblock } from "../superblock/superblock.ts";
+import { cutJournal, readJournalOp } from "./cut-journal.ts";
 import {
   createJournalFile,
   encodeJournalRecord,
+  type JournalHeader,
   type JournalStart,
   journalFileName,
 } from "./journal-file.ts";
@@ -115,11 +116,7 @@ export class MetadataJournal {
   }
 
   /** Journals one op; the body is copied. `done` is called once, in op order, after the sync. */
-  append(
-    header: OpHeader & { readonly session: bigint },
-    body: Uint8Array,
-    done: (error?: CodedError) => void,
-  ): void {
+  append(header: JournalHeader, body: Uint8Array, done: (error?: CodedError) => void): void {
     const refusal = this.#refusal();
     if (refusal !== undefined) {
       queueMicrotask(() => done(refusal));
@@ -158,6 +155,42 @@ export class MetadataJournal {
     this.#sinceSnapshot = this.#sinceSnapshot.filter((one) => one.op > op);
     await this.#betweenGroups(() => this.#roll());
     await this.#removeCovered(op);
+  }
+
+  /**
+   * The journaled op with this number; nothing when the snapshot has taken its place, or it is not journaled.
+   * @throws CodedError `MetadataDamaged`, or what the disk answers
+   */
+  read(op: number): Promise<JournalRecord | undefined> {
+    if (op > this.#journaled.op) return Promise.resolve(undefined);
+    return readJournalOp(this.#source, this.#startOps, op);
+  }
+
+  /**
+   * Takes every op above `op` away, for good: a new primary has decided that they never were. Waits for what
+   * is queued; nothing may be appended before it settles. Not below the snapshot.
+   * @throws CodedError what the disk answers; the journal is fenced then
+   */
+  async cut(op: number): Promise<void> {
+    await this.#idle();
+    assert(op >= (this.snapshot?.op ?? 0), "a snapshot holds committed ops, which are never cut");
+    if (op >= this.#journaled.op) return;
+    await this.#betweenGroups(() => this.#cut(op));
+  }
+
+  async #cut(op: number): Promise<void> {
+    try {
+      await this.#file?.close();
+      const { file, length, last } = await cutJournal(this.#source, this.#startOps, op);
+      this.#file = file;
+      this.#length = length;
+      this.#journaled = last;
+      this.#accepted = last;
+      this.#sinceSnapshot = this.#sinceSnapshot.filter((one) => one.op <= op);
+    } catch (error) {
+      if (isCodedError(error)) this.#fault = fenced(error);
+      throw error;
+    }
   }
 
   /** Writes what is queued and closes. Can be called again. */

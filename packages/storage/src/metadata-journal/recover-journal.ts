@@ -1,19 +1,22 @@
 import type { ChecksumKernel } from "@millrace/framing";
 import type { Disk, DiskFile, Log } from "@millrace/platform";
-import type { OpHeader } from "../op-record/op-header.ts";
-import { claimedRecordLength, RECORD_HEADER_LENGTH, RecordKind } from "../op-record/record.ts";
+import { claimedRecordLength, type OpRecord, RECORD_HEADER_LENGTH, RecordKind } from "../op-record/record.ts";
 import { viewOver } from "../op-record/u64-field.ts";
 import type { StorageRole } from "../partition/partition-options.ts";
 import { setAside } from "../recovery/quarantine.ts";
 import { scanRecords } from "../recovery/record-scan.ts";
 import { datasync, readAt } from "../segment/file-calls.ts";
-import { type JournalStart, journalFileName, parseJournalFileName } from "./journal-file.ts";
+import {
+  type JournalHeader,
+  type JournalStart,
+  journalFileName,
+  parseJournalFileName,
+} from "./journal-file.ts";
 import { metadataDamaged } from "./metadata-damage.ts";
 import type { MetadataSnapshot } from "./snapshot-file.ts";
 
 /** One op of the metadata group as the journal kept it; the body is the record's own. */
-export interface JournalRecord extends OpHeader {
-  readonly session: bigint;
+export interface JournalRecord extends JournalHeader {
   readonly body: Uint8Array;
 }
 
@@ -48,7 +51,7 @@ export async function listJournals(source: JournalSource): Promise<number[]> {
   for (const entry of await source.disk.readDirectory(source.path)) {
     const startOp = entry.kind === "file" ? parseJournalFileName(entry.name) : undefined;
     if (startOp !== undefined) startOps.push(startOp);
-    else if (!/^(superblock\.[ab]|snapshot\.bin)$/.test(entry.name)) {
+    else if (!/^(superblock\.[ab]|snapshot\.bin|views\.wal)$/.test(entry.name)) {
       source.log.warn("A file that is not part of the metadata is ignored.", {
         path: `${source.path}/${entry.name}`,
       });
@@ -159,6 +162,11 @@ function hasBlankSector(bytes: Uint8Array, position: number): boolean {
   return false;
 }
 
+/** The record's own copy of what it says. */
+export function journalRecordOf({ header, session, commit, body }: OpRecord): JournalRecord {
+  return { ...header, session, commit, body: body.slice() };
+}
+
 /** Follows the ops from the snapshot on: each names the one before it as its parent. */
 class Chain {
   readonly records: JournalRecord[] = [];
@@ -179,12 +187,7 @@ class Chain {
     return this.#last !== undefined && this.#last.op > op ? this.#last : this.#snapshot;
   }
 
-  take(
-    startOp: number,
-    path: string,
-    position: number,
-    record: { kind: number; header: OpHeader; session: bigint; body: Uint8Array },
-  ): void {
+  take(startOp: number, path: string, position: number, record: OpRecord): void {
     const { header } = record;
     const isStart = position === 0;
     const expectedKind = isStart ? RecordKind.checkpoint : RecordKind.metadata;
@@ -200,7 +203,7 @@ class Chain {
     this.#last = { op: header.op, checksum: header.checksum, view: header.view };
     this.#checkSnapshot(path, position);
     if (isStart || header.op <= this.#snapshot.op) return;
-    this.records.push({ ...header, session: record.session, body: record.body.slice() });
+    this.records.push(journalRecordOf(record));
   }
 
   #checkSnapshot(path: string, position: number): void {

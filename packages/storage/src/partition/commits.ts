@@ -30,7 +30,8 @@ export class Commits {
   readonly #state: PartitionState;
   readonly #options: CommitsOptions;
   #target = 0;
-  #obsolete: { readonly op: number; readonly names: readonly SegmentName[] } | undefined;
+  /** In the order of their ops. */
+  #obsolete: { readonly op: number; readonly names: readonly SegmentName[] }[] = [];
   #removal: Promise<void> = Promise.resolve();
   /** What recovery takes away stays until recovery has looked at all it found; nothing from then on. */
   #heldBack: (readonly SegmentName[])[] | undefined = [];
@@ -61,18 +62,17 @@ export class Commits {
     if (taken === 1) uncommitted.shift();
     else if (taken > 0) uncommitted.splice(0, taken);
     if (limit > state.committedOp) state.committedOp = limit;
-    if (this.#obsolete !== undefined && this.#obsolete.op <= state.committedOp) {
-      this.removeFiles(this.#obsolete.names);
-      this.#obsolete = undefined;
+    while (this.#obsolete[0] !== undefined && this.#obsolete[0].op <= state.committedOp) {
+      this.removeFiles(this.#obsolete.shift()?.names ?? []);
     }
   }
 
   /**
-   * Files that an unfinished removal left behind; they go once `op`, whose checkpoint left them out, is
-   * committed.
+   * Files of segments that a checkpoint left out, or that an unfinished removal left behind; they go once
+   * `op`, at which that checkpoint stands, is committed: until then a cut may bring back the state before it.
    */
   removeOnceCommitted(op: number, names: readonly SegmentName[]): void {
-    if (names.length > 0) this.#obsolete = { op, names };
+    if (names.length > 0) this.#obsolete.push({ op, names });
   }
 
   /** Removes files of segments that are no longer listed. */

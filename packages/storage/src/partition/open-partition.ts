@@ -177,7 +177,7 @@ class Opening {
       onJournaled: () => this.#commits.advance(),
       onEmptySealed: (segment) => {
         this.#state.segments = this.#state.segments.filter((one) => one !== segment);
-        this.#commits.removeFiles([segment]);
+        this.#commits.removeOnceCommitted(this.#state.journaled.op, [segment]);
       },
       onFault: () => this.#partition?.rollBack(),
     });

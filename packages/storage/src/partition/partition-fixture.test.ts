@@ -100,6 +100,8 @@ export class Bench {
   readonly batchCipher: BatchCipher | undefined;
   /** Whether the requests of what is appended are remembered. */
   isNumbered = false;
+  /** Ops above this one are journaled and not committed. */
+  commitMax = Number.POSITIVE_INFINITY;
   partition!: Partition;
   timestamp = 1000;
 
@@ -182,8 +184,11 @@ export class Bench {
     };
   }
 
-  /** Appends one batch of texts; answers its base offset or rejects with the error. Commits. */
-  append(texts: readonly string[]): Promise<number> {
+  /**
+   * Appends one batch of texts; answers its base offset or rejects with the error. Commits.
+   * @param hole  offsets left out before it
+   */
+  append(texts: readonly string[], hole = 0): Promise<number> {
     const header = this.header(StorageOperation.batch);
     const messages: OutgoingMessage[] = texts.map((text) => ({ payload: new TextEncoder().encode(text) }));
     const length = batchLengthOf(messages);
@@ -192,7 +197,7 @@ export class Bench {
     writeBatch(block.bytes, 0, messages, header.timestamp);
     kernel.sealBatch(block.position, length);
     const { partition } = this;
-    const baseOffset = partition.nextOffset;
+    const baseOffset = partition.nextOffset + hole;
     kernel.stampBatch(block.position, IDENTITY.partitionId, baseOffset, header.timestamp);
     const lease = block.part(0, length);
     block.release();
@@ -200,7 +205,7 @@ export class Bench {
     const appended = new Promise<number>((resolve, reject) => {
       const done = (error?: CodedError) => {
         if (error !== undefined) return reject(error);
-        partition.commit(header.op);
+        partition.commit(Math.min(header.op, this.commitMax));
         resolve(baseOffset);
       };
       const { isNumbered } = this;
@@ -218,7 +223,7 @@ export class Bench {
     return new Promise((resolve, reject) => {
       const done = (error?: CodedError) => {
         if (error !== undefined) return reject(error);
-        partition.commit(header.op);
+        partition.commit(Math.min(header.op, this.commitMax));
         resolve();
       };
       partition.appendOperation(

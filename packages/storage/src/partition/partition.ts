@@ -11,6 +11,7 @@ import type { PartitionIdentity } from "../op-record/checkpoint.ts";
 import type { OpHeader } from "../op-record/op-header.ts";
 import { decodeSmallOperation } from "../op-record/small-operation.ts";
 import type { RepairReport } from "../recovery/repair-damage.ts";
+import { PrepareReader, type StoredPrepare } from "../replication/prepare-reader.ts";
 import {
   type RememberedRequest,
   rememberedOperation,
@@ -81,11 +82,12 @@ export class Partition {
   readonly #writer: GroupWriter | undefined;
   readonly #handles: ReadHandles;
   readonly #reader: PartitionReader;
+  readonly #prepares: PrepareReader;
   /** Tails by generation: between a purge and its commit there are two. */
   readonly #tails = new Map<number, Tail>();
   #closing: Promise<void> | undefined;
-  /** The step of a verification under way, or the last one. */
-  #verifying: Promise<unknown> = Promise.resolve();
+  /** The step of a verification or the read of an op under way, or the last one. */
+  #inspection: Promise<unknown> = Promise.resolve();
 
   constructor(parts: PartitionParts) {
     const { options, state } = parts;
@@ -105,6 +107,8 @@ export class Partition {
       handles: parts.handles,
       tail: () => this.#tail(state.visibleGeneration),
     });
+    const { kernel, pool } = options;
+    this.#prepares = new PrepareReader({ kernel, pool, state, handles: parts.handles });
     options.tailCache.servePool(options.pool);
   }
 
@@ -254,13 +258,26 @@ export class Partition {
    * @throws CodedError what the disk answers; `ShuttingDown` once the partition is closed
    */
   verify(request: VerifyRequest): Promise<VerifyStep> {
-    const step = this.#verifying.then(() => {
+    const step = this.#inspection.then(() => {
       if (this.#closing !== undefined) throw shuttingDown();
       const { kernel, pool } = this.#options;
       return verifyStep({ kernel, pool, state: this.#state, handles: this.#handles }, request);
     });
-    this.#verifying = step.catch(() => undefined);
+    this.#inspection = step.catch(() => undefined);
     return step;
+  }
+
+  /**
+   * Reads a journaled op back, for a replica that lacks it, see `PrepareReader`. One at a time.
+   * @throws CodedError `PartitionDamaged`; what the disk answers; `ShuttingDown` once the partition is closed
+   */
+  readPrepare(op: number): Promise<StoredPrepare | undefined> {
+    const read = this.#inspection.then(() => {
+      if (this.#closing !== undefined) throw shuttingDown();
+      return this.#prepares.read(op);
+    });
+    this.#inspection = read.catch(() => undefined);
+    return read;
   }
 
   /**
@@ -348,7 +365,7 @@ export class Partition {
 
   async #close(): Promise<void> {
     this.#reader.close();
-    await this.#verifying;
+    await this.#inspection;
     await this.#writer?.idle();
     await this.#commits.idle();
     try {

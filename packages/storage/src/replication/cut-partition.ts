@@ -1,0 +1,102 @@
+import type { ChecksumKernel } from "@millrace/framing";
+import type { Disk, DiskFile, Log } from "@millrace/platform";
+import type { PartitionIdentity } from "../op-record/checkpoint.ts";
+import { RecordKind } from "../op-record/record.ts";
+import { findBase } from "../recovery/find-base.ts";
+import { scanRecords } from "../recovery/record-scan.ts";
+import { type FoundSegment, scanDirectory } from "../recovery/scan-directory.ts";
+import { datasync } from "../segment/file-calls.ts";
+import { removeSegmentFiles } from "../segment/segment-files.ts";
+import { segmentFileName } from "../segment/segment-name.ts";
+
+/** What the files of a closed partition are cut with. */
+export interface CutSource {
+  readonly disk: Disk;
+  readonly path: string;
+  readonly identity: PartitionIdentity;
+  readonly kernel: ChecksumKernel;
+  readonly log: Log;
+}
+
+/**
+ * Takes every op above `op` out of the files of a partition that is not open, for good: a new primary has
+ * decided that they never were. Nothing when there are none.
+ *
+ * A kill in between leaves files that only another cut makes whole: whoever calls keeps `cutAbove` of its
+ * views until this has settled, and cuts again before the partition is opened. Files whose first record is
+ * not good are left to recovery.
+ * @throws CodedError what the disk answers
+ */
+export async function cutPartition(source: CutSource, op: number): Promise<void> {
+  const { disk, path } = source;
+  const found = await scanDirectory(disk, path, source.log);
+  const newer: FoundSegment[] = [];
+  let { base } = await findBase(source, source.identity, found);
+  while (base !== undefined && base.checkpoint.op > op) {
+    const { segment } = base;
+    newer.push(segment);
+    base = (await findBase(source, source.identity, older(found, segment))).base;
+  }
+  if (base === undefined) return;
+  for (const segment of newer) await removeSegmentFiles(disk, path, segment);
+  const wasCut = await cutSegment(source, base.segment, op);
+  if (wasCut || newer.length > 0) await disk.syncDirectory(path);
+}
+
+function older(found: readonly FoundSegment[], segment: FoundSegment): readonly FoundSegment[] {
+  return found.slice(0, found.indexOf(segment));
+}
+
+/** Where the files of a segment end with an op. */
+interface SegmentEnds {
+  opsLength: number;
+  logLength: number;
+}
+
+/** The index goes too: it may name batches that are gone. */
+async function cutSegment(source: CutSource, segment: FoundSegment, op: number): Promise<boolean> {
+  const { disk, path } = source;
+  const ops = await disk.openFile(`${path}/${segmentFileName(segment, "ops")}`, "read-write");
+  try {
+    const ends = await endsWith(source.kernel, ops, op);
+    if (ends === undefined) return false;
+    await disk.removeFile(`${path}/${segmentFileName(segment, "index")}`);
+    if (segment.logLength !== undefined) await cutLog(source, segment, ends.logLength);
+    await cutFile(ops, ends.opsLength);
+    return true;
+  } finally {
+    await ops.close();
+  }
+}
+
+async function cutLog({ disk, path }: CutSource, segment: FoundSegment, length: number): Promise<void> {
+  const log = await disk.openFile(`${path}/${segmentFileName(segment, "log")}`, "read-write");
+  try {
+    await cutFile(log, length);
+  } finally {
+    await log.close();
+  }
+}
+
+async function cutFile(file: DiskFile, length: number): Promise<void> {
+  if ((await file.length()) > length) await file.truncate(length);
+  await datasync(file);
+}
+
+/** Where the first op above `op` begins; nothing when the good records up to the first bad one hold none. */
+async function endsWith(kernel: ChecksumKernel, ops: DiskFile, op: number): Promise<SegmentEnds | undefined> {
+  const ends: SegmentEnds = { opsLength: 0, logLength: 0 };
+  let isFound = false;
+  const range = { file: ops, kernel, from: 0, end: await ops.length() };
+  await scanRecords(range, (records) => {
+    for (const { record, position } of records) {
+      isFound = record.header.op > op;
+      if (isFound) return false;
+      ends.opsLength = position + record.length;
+      const { place } = record;
+      if (record.kind === RecordKind.batch) ends.logLength = place.position + place.length;
+    }
+    return true;
+  });
+  return isFound ? ends : undefined;
+}
