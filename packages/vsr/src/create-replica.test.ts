@@ -54,7 +54,7 @@ test("messages that a stranger sends, or that lie about their sender, change not
   const prepareOk = { kind: "prepareOk", view: 3, op: 42, prepareChecksum: 42n, replica: 1 } as const;
   assert.deepEqual(replica.step({ kind: "message", from: 1, message: prepareOk }), []);
   assert.deepEqual(replica.step({ kind: "message", from: 2, message: prepareOk }), []);
-  const commit = { kind: "commit", view: 3, commit: 99 } as const;
+  const commit = { kind: "commit", view: 3, commit: 99, commitChecksum: 0n } as const;
   assert.deepEqual(replica.step({ kind: "message", from: 0, message: commit }), []);
   assert.equal(replica.commit, 41);
 });

@@ -6,6 +6,9 @@ import type { PrepareFields } from "./prepare.ts";
 import { type Quorums, quorums } from "./quorums.ts";
 import type { ReplicaOptions } from "./replica-options.ts";
 
+/** What a replica is doing. */
+export type ReplicaStatus = "normal" | "view-change" | "recovering";
+
 /** What a step that changes nothing answers; one array, so that it costs nothing. */
 export const NO_OUTPUTS: readonly Output[] = Object.freeze([]);
 

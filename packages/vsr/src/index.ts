@@ -28,12 +28,21 @@ export {
 } from "./client-table/client-table.ts";
 export type { CachedReply, Session } from "./client-table/session.ts";
 export { settle } from "./client-table/settle.ts";
+export { CLUSTER_TIMING, type ClusterTiming } from "./cluster-timing.ts";
 export { createReplica } from "./create-replica.ts";
+export type { ReplicaStatus } from "./group-state.ts";
 export type { Input } from "./input.ts";
 export type { CommitMessage } from "./messages/commit.ts";
+export type { DoViewChange } from "./messages/do-view-change.ts";
+export type { PrepareGone } from "./messages/prepare-gone.ts";
 export type { PrepareMessage } from "./messages/prepare-message.ts";
 export type { PrepareOk } from "./messages/prepare-ok.ts";
 export type { ReplicaMessage } from "./messages/replica-message.ts";
+export type { RequestPrepare } from "./messages/request-prepare.ts";
+export type { RequestStartView } from "./messages/request-start-view.ts";
+export type { StartView } from "./messages/start-view.ts";
+export type { StartViewChange } from "./messages/start-view-change.ts";
+export type { MutationName, Mutations } from "./mutations.ts";
 export type { Output, ReplyFields } from "./output.ts";
 export { PIPELINE_DEPTH_MAX } from "./pipeline.ts";
 export {
@@ -43,6 +52,7 @@ export {
   SERVER_CLIENT,
   SessionOperation,
 } from "./prepare.ts";
+export { headerOf, type PrepareHeader } from "./prepare-header.ts";
 export { type Quorums, quorums, REPLICAS_MAX } from "./quorums.ts";
 export type { Replica } from "./replica.ts";
 export type { Recovered, ReplicaOptions } from "./replica-options.ts";

@@ -32,14 +32,33 @@ interface RequestName {
 export type Output =
   | { readonly kind: "send"; readonly to: number; readonly message: ReplicaMessage }
   | { readonly kind: "journal-write"; readonly prepare: Prepare }
-  | { readonly kind: "persist-view"; readonly view: number; readonly logView: number }
+  /** Cut everything above `op`; nothing is asked to be written before `journal-truncated`. */
+  | { readonly kind: "journal-truncate"; readonly op: number }
+  /** The peer `to` asks for an op that is not in memory; `checksum` 0n takes whatever the journal has there. */
+  | { readonly kind: "journal-read"; readonly op: number; readonly checksum: bigint; readonly to: number }
+  /** All three go into the superblock, durably, and come back as `Recovered` at the next start. */
+  | {
+      readonly kind: "persist-view";
+      readonly view: number;
+      readonly logView: number;
+      readonly mayHaveLost: boolean;
+    }
+  /**
+   * Peers no longer hold the log after this replica's: fetch the state of `from`, at `op` or later. Repeated
+   * now and then; a host that is fetching already goes on, or turns to `from` when the other one is gone.
+   */
+  | { readonly kind: "request-state"; readonly from: number; readonly op: number }
   | { readonly kind: "apply"; readonly prepare: Prepare }
   /** `context` is the body token of the request. */
   | ({ readonly kind: "reply"; readonly context: unknown } & ReplyFields)
   /** The reply this very request got before. */
   | ({ readonly kind: "replay" } & ReplyFields)
-  /** Refused by code, the session lives on: 57 outcome unknown, 58 not accepted, 59 already applied. */
-  | ({ readonly kind: "reject"; readonly code: 57 | 58 | 59 } & RequestName)
+  /**
+   * Refused by code, the session lives on: 57 outcome unknown, 58 not accepted, 59 already applied.
+   * `context`, the request's body token, is there when the request was in flight and this replica ceased to be
+   * primary: always 57, and the op may still be applied.
+   */
+  | ({ readonly kind: "reject"; readonly code: 57 | 58 | 59; readonly context?: unknown } & RequestName)
   /** The session ends: 1 unknown, 7 fenced, 12 owned by another user. */
   | { readonly kind: "evict"; readonly client: bigint; readonly reason: number }
   /** No answer is due; the host lets go of the request. */

@@ -1,7 +1,14 @@
 import type { ClientTable } from "./client-table/client-table.ts";
-import type { PrepareFields } from "./prepare.ts";
+import type { ClusterTiming } from "./cluster-timing.ts";
+import type { Mutations } from "./mutations.ts";
+import type { Prepare, PrepareFields } from "./prepare.ts";
 
-/** What a replica found in its journal and superblock. */
+/**
+ * What a replica found in its journal and superblock.
+ *
+ * The last five are for groups of several replicas. Their journal tells `commit`: the highest `commit` of any
+ * prepare in it, or what a snapshot or an installed state covers.
+ */
 export interface Recovered {
   readonly view: number;
   readonly logView: number;
@@ -11,6 +18,20 @@ export interface Recovered {
   readonly commit: number;
   /** Checksum of `op`, 0n when the journal is empty. */
   readonly checksum: bigint;
+  /** Checksum of `commit`, 0n for none. Needed when there is a suffix. */
+  readonly commitChecksum?: bigint;
+  /** Ops `commit + 1` to `op`, at most `prepareQueueDepth`; none by default. */
+  readonly suffix?: readonly Prepare[];
+  /**
+   * The journal may once have held more than it does: a tail that did not verify, writes that were not synced
+   * before a loss of power, a wiped directory. True as long as the superblock, see `persist-view`, says so.
+   */
+  readonly mayHaveLost?: boolean;
+  /**
+   * The group has just been made and this replica has never spoken in it: it is normal at once, in `view`,
+   * with an empty log. False, the default, for everything that was ever started.
+   */
+  readonly isNew?: boolean;
 }
 
 /** What a replica is made from. */
@@ -22,8 +43,14 @@ export interface ReplicaOptions {
   /** Ops in flight at most, 1..127. */
   readonly prepareQueueDepth: number;
   readonly recovered: Recovered;
-  /** The metadata group keeps one; partition groups do not. It stands as of `recovered.op`. */
+  /** The metadata group keeps one; partition groups do not. It stands as of `recovered.commit`. */
   readonly clientTable?: ClientTable;
   /** Checksum of a prepare; pure. See `PrepareFields` for what it covers. */
   readonly checksumOf: (fields: PrepareFields) => bigint;
+  /** `CLUSTER_TIMING` by default. */
+  readonly timing?: ClusterTiming;
+  /** Of jitter and nonces; another one at every start. A u32, 0 by default. */
+  readonly seed?: number;
+  /** Planted bugs; given by simulators only. */
+  readonly mutations?: Mutations;
 }

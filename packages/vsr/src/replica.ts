@@ -74,8 +74,7 @@ export class Replica {
         return this.#onMessage(input.from, input.message);
       case "tick":
         return onTick(state);
-      // Nothing in normal operation waits for the superblock.
-      case "view-persisted":
+      default:
         return NO_OUTPUTS;
     }
   }
@@ -90,6 +89,8 @@ export class Replica {
         return from === message.replica && isPeer(state, from) ? onPrepareOk(state, message) : NO_OUTPUTS;
       case "commit":
         return from === state.primary ? onCommit(state, message) : NO_OUTPUTS;
+      default:
+        return NO_OUTPUTS;
     }
   }
 }

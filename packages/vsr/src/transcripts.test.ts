@@ -165,13 +165,15 @@ function lineOf(output: Output): string {
       return `drop reason=${output.reason} client=${output.client} request=${output.request}`;
     case "persist-view":
       return `persist-view view=${output.view} logView=${output.logView}`;
+    default:
+      return output.kind;
   }
 }
 
 function messageLine(message: ReplicaMessage): string {
   if (message.kind === "prepare") return `prepare op=${message.prepare.op} commit=${message.prepare.commit}`;
   if (message.kind === "prepareOk") return `prepareOk op=${message.op} replica=${message.replica}`;
-  return `commit commit=${message.commit}`;
+  return message.kind === "commit" ? `commit commit=${message.commit}` : message.kind;
 }
 
 for (const name of readdirSync(folder).filter((file) => file.endsWith(".txt"))) {

@@ -267,7 +267,7 @@ function refuse(request: MetadataRequest, code: number): void {
  * answer.
  */
 function answerOf(
-  output: Exclude<Output, { kind: "send" | "journal-write" | "persist-view" | "apply" }>,
+  output: Extract<Output, { kind: "reply" | "replay" | "reject" | "evict" | "drop" }>,
 ): MetadataAnswer {
   switch (output.kind) {
     case "reply":

@@ -1,7 +1,7 @@
 import type { Prepare } from "../prepare.ts";
 
 /**
- * Primary to backup: journal this op.
+ * Primary to backup: journal this op. Also the answer to a requestPrepare, then from any peer.
  * @see Viewstamped Replication Revisited, section 4.1, step 3
  */
 export interface PrepareMessage {

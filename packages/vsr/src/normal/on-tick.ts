@@ -33,7 +33,12 @@ function resendPrepares(state: GroupState, outputs: Output[]): void {
 }
 
 function broadcastCommit(state: GroupState, outputs: Output[]): void {
-  const message: ReplicaMessage = { kind: "commit", view: state.view, commit: state.commit };
+  const message: ReplicaMessage = {
+    kind: "commit",
+    view: state.view,
+    commit: state.commit,
+    commitChecksum: 0n,
+  };
   for (let to = 0; to < state.replicaCount; to += 1) {
     if (to !== state.replica) outputs.push({ kind: "send", to, message });
   }
