@@ -13,10 +13,10 @@ const options: ReplicaOptions = {
   checksumOf: ({ op }) => BigInt(op),
 };
 
-test("more than one replica is refused as unavailable", () => {
+test("more than seven replicas are refused as unavailable", () => {
   assert.throws(
-    () => createReplica({ ...options, replicaCount: 3 }),
-    (error) => isCodedError(error, ErrorCode.FeatureUnavailable) && error.details["replicaCount"] === 3,
+    () => createReplica({ ...options, replicaCount: 8 }),
+    (error) => isCodedError(error, ErrorCode.FeatureUnavailable) && error.details["replicaCount"] === 8,
   );
 });
 

@@ -1,57 +1,111 @@
 import { assert } from "@millrace/errors";
 import type { ClientTable } from "./client-table/client-table.ts";
+import { CLUSTER_TIMING } from "./cluster-timing.ts";
+import type { DoViewChange } from "./messages/do-view-change.ts";
+import type { Mutations } from "./mutations.ts";
 import type { Output } from "./output.ts";
 import { Pipeline } from "./pipeline.ts";
 import type { PrepareFields } from "./prepare.ts";
 import { type Quorums, quorums } from "./quorums.ts";
-import type { ReplicaOptions } from "./replica-options.ts";
+import { Random } from "./random.ts";
+import { Repair } from "./repair/repair.ts";
+import type { Recovered, ReplicaOptions } from "./replica-options.ts";
+import { Timers } from "./timers.ts";
 
-/** What a replica is doing. */
+/**
+ * What a replica is doing.
+ *
+ * `recovering`: it was restarted, or a view began without it, and its log is not yet known to be that of the
+ * view. Only a normal replica acknowledges and only a normal primary takes requests.
+ */
 export type ReplicaStatus = "normal" | "view-change" | "recovering";
 
 /** What a step that changes nothing answers; one array, so that it costs nothing. */
 export const NO_OUTPUTS: readonly Output[] = Object.freeze([]);
 
+const NO_MUTATIONS: Mutations = Object.freeze({});
+/** A group of one waits for nothing; partitions are many, so all of them share these. */
+const NO_TIMERS = new Timers(CLUSTER_TIMING, new Random(0));
+
 /**
- * Everything one replica knows about its group. The phases in `normal/` read and change it; nobody else does.
+ * Everything one replica knows about its group. The phases in `normal/`, `view-change/`, `recovery/` and
+ * `repair/` read and change it; nobody else does.
  */
 export class GroupState {
   readonly replica: number;
   readonly replicaCount: number;
   readonly quorums: Quorums;
-  readonly clientTable: ClientTable | undefined;
   readonly checksumOf: (fields: PrepareFields) => bigint;
   readonly pipeline: Pipeline;
-  status: "normal" = "normal";
+  readonly timers: Timers;
+  readonly mutations: Mutations;
+  /** Names this start of the replica. */
+  readonly nonce: number;
+  clientTable: ClientTable | undefined;
+  status: ReplicaStatus = "normal";
   view: number;
+  /** Last view whose log this replica held in full. */
+  logView: number;
+  /** View of the superblock. */
+  viewPersisted: number;
+  /** The journal may once have held more: this replica gives no nacks. */
+  mayHaveLost: boolean;
   /** Highest op this replica has numbered or accepted. */
   op: number;
-  /** Highest op this replica has committed. */
-  commit: number;
-  /** Highest op any primary of this view is known to have committed; above `commit` while ops are missing. */
-  commitKnown: number;
   /** Checksum of `op`. */
   lastChecksum: bigint;
-  /** Ticks since the start, for what a primary repeats. */
+  /** Highest op this replica has committed. */
+  commit: number;
+  /** Checksum of `commit`. */
+  commitChecksum: bigint;
+  /** Highest op known to be committed anywhere; above `commit` while ops are missing. */
+  commitKnown: number;
+  /** Highest op of this replica's log that is known to be in the log of the view. */
+  verified: number;
+  /** Ticks since the start. */
   ticks = 0;
 
+  /** Asks its peers for the next view. */
+  isAsking = false;
+  /** Bit r is set when replica r asks for the view after this one. */
+  askers = 0;
+  /** By replica, for this view; only its primary collects them. */
+  doViewChanges: (DoViewChange | undefined)[] = [];
+  /** Restarted, and nobody has told it the current view: it takes no part. */
+  isProbing = false;
+  probesSent = 0;
+  /** End of the log that must be complete here before this replica is normal in the view, once known. */
+  target: number | undefined = undefined;
+  /** The log is complete, the superblock is being told. */
+  isPromoted = false;
+  /** Commit number at the primary's last tick. */
+  commitAtTick: number;
+  readonly repair = new Repair();
+
   constructor(options: ReplicaOptions) {
-    const { recovered } = options;
+    const { recovered, replicaCount } = options;
     this.replica = options.replica;
-    this.replicaCount = options.replicaCount;
-    this.quorums = quorums(options.replicaCount);
+    this.replicaCount = replicaCount;
+    this.quorums = quorums(replicaCount);
     this.clientTable = options.clientTable;
     this.checksumOf = options.checksumOf;
-    assert(
-      options.replicaCount === 1 || recovered.op === recovered.commit,
-      "a replica that recovers an uncommitted suffix first learns its fate from its peers",
-    );
-    this.pipeline = new Pipeline(options.prepareQueueDepth, recovered.op);
+    this.mutations = options.mutations ?? NO_MUTATIONS;
+    const random = replicaCount === 1 ? undefined : new Random(options.seed ?? 0);
+    this.nonce = random?.nonce() ?? 0;
+    this.timers = random === undefined ? NO_TIMERS : new Timers(options.timing ?? CLUSTER_TIMING, random);
     this.view = recovered.view;
+    this.viewPersisted = recovered.view;
+    this.logView = this.mutations.forgetLogView === true ? 0 : recovered.logView;
+    this.mayHaveLost = recovered.mayHaveLost ?? false;
     this.op = recovered.op;
-    this.commit = recovered.op;
-    this.commitKnown = recovered.op;
     this.lastChecksum = recovered.checksum;
+    this.commit = replicaCount === 1 ? recovered.op : recovered.commit;
+    this.commitChecksum = this.commit === this.op ? recovered.checksum : (recovered.commitChecksum ?? 0n);
+    this.commitKnown = this.commit;
+    this.commitAtTick = this.commit;
+    this.verified = this.commit;
+    this.pipeline = new Pipeline(options.prepareQueueDepth, this.commit);
+    if (replicaCount > 1) this.#recover(recovered);
   }
 
   /** Primary of view v is replica v mod n. */
@@ -59,7 +113,28 @@ export class GroupState {
     return this.view % this.replicaCount;
   }
 
+  /** Acts as the primary: the view has begun and is its own. */
   get isPrimary(): boolean {
-    return this.primary === this.replica;
+    return this.status === "normal" && this.view % this.replicaCount === this.replica;
+  }
+
+  #recover(recovered: Recovered): void {
+    const { timing, patience, commitBroadcast, prepareRetransmit, requestStartView } = this.timers;
+    for (const prepare of recovered.suffix ?? []) {
+      this.pipeline.push(prepare);
+      const pending = this.pipeline.get(prepare.op);
+      if (pending !== undefined) pending.written = true;
+    }
+    assert(this.op - this.commit === (recovered.suffix?.length ?? 0), "the suffix is all above the commit");
+    if (recovered.isNew === true) {
+      assert(this.op === 0, "a new group has an empty log");
+      patience.start(0, timing.heartbeatTimeout);
+      commitBroadcast.start(0, timing.commitBroadcastInterval);
+      prepareRetransmit.start(0, timing.prepareRetransmitInterval);
+      return;
+    }
+    this.status = "recovering";
+    this.isProbing = true;
+    requestStartView.start(0, 1);
   }
 }

@@ -29,7 +29,7 @@ export {
 export type { CachedReply, Session } from "./client-table/session.ts";
 export { settle } from "./client-table/settle.ts";
 export { CLUSTER_TIMING, type ClusterTiming } from "./cluster-timing.ts";
-export { createReplica } from "./create-replica.ts";
+export { createReplica, GROUP_REPLICAS_MAX } from "./create-replica.ts";
 export type { ReplicaStatus } from "./group-state.ts";
 export type { Input } from "./input.ts";
 export type { CommitMessage } from "./messages/commit.ts";

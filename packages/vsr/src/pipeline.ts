@@ -62,6 +62,28 @@ export class Pipeline {
     this.#slots[this.#floor % this.depth] = undefined;
   }
 
+  /** Lets go of everything above `op`; what is not there is gone already. */
+  cutTo(op: number): void {
+    for (; this.#last > Math.max(op, this.#floor); this.#last -= 1) {
+      this.#slots[this.#last % this.depth] = undefined;
+    }
+  }
+
+  /** Empty, standing after `op`. */
+  reset(op: number): void {
+    this.#slots.fill(undefined);
+    this.#floor = op;
+    this.#last = op;
+  }
+
+  /** Calls `visit` for each op, oldest first. */
+  forEach(visit: (pending: Pending) => void): void {
+    for (let op = this.#floor + 1; op <= this.#last; op += 1) {
+      const pending = this.#slots[op % this.depth];
+      if (pending !== undefined) visit(pending);
+    }
+  }
+
   /** The newest pending op for which `test` holds. Linear in the depth; for the metadata plane only. */
   findLast(test: (prepare: Prepare) => boolean): Prepare | undefined {
     for (let op = this.#last; op > this.#floor; op -= 1) {

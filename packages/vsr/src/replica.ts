@@ -1,15 +1,16 @@
-import { GroupState, NO_OUTPUTS } from "./group-state.ts";
+import { GroupState, NO_OUTPUTS, type ReplicaStatus } from "./group-state.ts";
 import type { Input } from "./input.ts";
-import type { ReplicaMessage } from "./messages/replica-message.ts";
 import { onApplied } from "./normal/on-applied.ts";
-import { onCommit } from "./normal/on-commit.ts";
 import { onJournalWritten } from "./normal/on-journal-written.ts";
-import { onPrepare } from "./normal/on-prepare.ts";
-import { onPrepareOk } from "./normal/on-prepare-ok.ts";
 import { onRequest } from "./normal/on-request.ts";
 import { onTick } from "./normal/on-tick.ts";
+import { onMessage } from "./on-message.ts";
 import type { Output } from "./output.ts";
+import { onJournalRead } from "./repair/on-journal-read.ts";
+import { onJournalTruncated } from "./repair/on-journal-truncated.ts";
+import { onStateInstalled } from "./repair/on-state-installed.ts";
 import type { ReplicaOptions } from "./replica-options.ts";
+import { onViewPersisted } from "./view-change/on-view-persisted.ts";
 
 /**
  * One replica of one group: a state machine that takes inputs and returns outputs.
@@ -17,7 +18,7 @@ import type { ReplicaOptions } from "./replica-options.ts";
  * The same inputs in the same order give the same outputs, always. Outputs are to be performed in order; none
  * waits for another. The host feeds completions back as further inputs, also from inside performing an
  * output.
- * @see Viewstamped Replication Revisited, section 4.1
+ * @see Viewstamped Replication Revisited, section 4
  */
 export class Replica {
   readonly #state: GroupState;
@@ -26,12 +27,17 @@ export class Replica {
     this.#state = new GroupState(options);
   }
 
-  get status(): "normal" {
+  get status(): ReplicaStatus {
     return this.#state.status;
   }
 
   get view(): number {
     return this.#state.view;
+  }
+
+  /** Last view whose log this replica held in full. */
+  get logView(): number {
+    return this.#state.logView;
   }
 
   /** Last op that has a number, committed or not. */
@@ -44,8 +50,14 @@ export class Replica {
     return this.#state.commit;
   }
 
+  /** Acts as the primary of its view. Another replica may act in a later one already. */
   get isPrimary(): boolean {
     return this.#state.isPrimary;
+  }
+
+  /** Index of the primary of this replica's view, whether or not the view has begun. */
+  get primary(): number {
+    return this.#state.primary;
   }
 
   /** Requests that fit now; at 0 the next one is rejected with 58, so a host keeps it waiting itself. */
@@ -56,6 +68,11 @@ export class Replica {
   /** Checksum of `op`. */
   get lastChecksum(): bigint {
     return this.#state.lastChecksum;
+  }
+
+  /** Checksum of `commit`. */
+  get commitChecksum(): bigint {
+    return this.#state.commitChecksum;
   }
 
   /**
@@ -71,32 +88,17 @@ export class Replica {
       case "applied":
         return onApplied(state, input.op, input.reply);
       case "message":
-        return this.#onMessage(input.from, input.message);
+        return state.replicaCount === 1 ? NO_OUTPUTS : onMessage(state, input.from, input.message);
       case "tick":
         return onTick(state);
-      default:
-        return NO_OUTPUTS;
+      case "view-persisted":
+        return onViewPersisted(state, input.view, input.logView);
+      case "journal-truncated":
+        return onJournalTruncated(state, input.op);
+      case "journal-read":
+        return onJournalRead(state, input);
+      case "state-installed":
+        return onStateInstalled(state, input);
     }
   }
-
-  /** A message counts as the authenticated sender's; what it says about itself must agree. */
-  #onMessage(from: number, message: ReplicaMessage): readonly Output[] {
-    const state = this.#state;
-    switch (message.kind) {
-      case "prepare":
-        return from === state.primary ? onPrepare(state, message) : NO_OUTPUTS;
-      case "prepareOk":
-        return from === message.replica && isPeer(state, from) ? onPrepareOk(state, message) : NO_OUTPUTS;
-      case "commit":
-        return from === state.primary ? onCommit(state, message) : NO_OUTPUTS;
-      default:
-        return NO_OUTPUTS;
-    }
-  }
-}
-
-function isPeer(state: GroupState, replica: number): boolean {
-  return (
-    Number.isInteger(replica) && replica >= 0 && replica < state.replicaCount && replica !== state.replica
-  );
 }

@@ -42,7 +42,7 @@ class World {
         replicaCount,
         cluster: 0n,
         prepareQueueDepth: Number(words["depth"]),
-        recovered: { view: 0, logView: 0, op: 0, commit: 0, checksum: 0n },
+        recovered: { view: 0, logView: 0, op: 0, commit: 0, checksum: 0n, isNew: true },
         checksumOf,
         ...(capacity === undefined ? {} : { clientTable: new ClientTable({ capacity: Number(capacity) }) }),
       });

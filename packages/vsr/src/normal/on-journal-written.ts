@@ -1,5 +1,6 @@
 import { type GroupState, NO_OUTPUTS } from "../group-state.ts";
 import type { Output } from "../output.ts";
+import { advance } from "../repair/advance.ts";
 import { commitReadyOps } from "./commit-ready-ops.ts";
 import { prepareOk } from "./on-prepare.ts";
 
@@ -16,5 +17,6 @@ export function onJournalWritten(state: GroupState, op: number, checksum: bigint
   pending.written = true;
   pending.oks |= 1 << state.replica;
   if (state.isPrimary) return commitReadyOps(state);
-  return [prepareOk(state, op, checksum), ...commitReadyOps(state)];
+  if (state.status !== "normal") return advance(state);
+  return [prepareOk(state, op, checksum), ...advance(state)];
 }

@@ -1,32 +1,33 @@
 import { type GroupState, NO_OUTPUTS } from "../group-state.ts";
+import { append } from "../log.ts";
 import type { PrepareMessage } from "../messages/prepare-message.ts";
 import type { Output } from "../output.ts";
-import { commitReadyOps, learnCommit } from "./commit-ready-ops.ts";
+import type { Prepare } from "../prepare.ts";
+import { advance } from "../repair/advance.ts";
+import { verifyEnd } from "../repair/verify-end.ts";
+import { heardPrimary } from "../view-change/ask-for-view.ts";
+import { learnCommit } from "./commit-ready-ops.ts";
 
 /**
- * Accepts the next op of the primary's log and hands it to the journal; prepareOk follows the journal write.
+ * Accepts the next op of the view's log and hands it to the journal; prepareOk follows the journal write.
  *
- * A repeated prepare that is journaled already is acknowledged again, for the first prepareOk may be lost.
- * One that leaves a gap, does not continue the chain or finds no room changes nothing: it is sent again, or
- * repaired.
- * @see Viewstamped Replication Revisited, section 4.1, step 4
+ * It comes from the primary, or from any peer as the answer to a requestPrepare: a peer only answers with what
+ * belongs to the log of the view. A repeated prepare that is journaled already is acknowledged again, for the
+ * first prepareOk may be lost. One that leaves a gap, does not continue the chain or finds no room changes
+ * nothing: it is sent again, or repaired. A replica that waits for a view to begin takes none.
+ * @see Viewstamped Replication Revisited, section 4.1, step 4, and section 5.2
  */
-export function onPrepare(state: GroupState, message: PrepareMessage): readonly Output[] {
+export function onPrepare(state: GroupState, from: number, message: PrepareMessage): readonly Output[] {
   const { prepare, view } = message;
+  if (view < state.view && state.mutations.acceptOldView === true) return acceptOldView(state, from, message);
   if (view !== state.view || state.isPrimary) return NO_OUTPUTS;
-  const outputs: Output[] = [];
-  const pending = state.pipeline.get(prepare.op);
-  if (pending?.written && pending.prepare.checksum === prepare.checksum) {
-    outputs.push(prepareOk(state, prepare.op, prepare.checksum));
-  } else if (continuesLog(state, message)) {
-    state.op = prepare.op;
-    state.lastChecksum = prepare.checksum;
-    state.pipeline.push(prepare);
-    outputs.push({ kind: "journal-write", prepare });
-  }
+  if (from === state.primary) heardPrimary(state);
+  if (state.status !== "normal" && state.target === undefined) return NO_OUTPUTS;
   learnCommit(state, prepare.commit);
-  outputs.push(...commitReadyOps(state));
-  return outputs;
+  if (state.repair.isJournalBusy) return NO_OUTPUTS;
+  if (prepare.checksum !== state.checksumOf(prepare)) return NO_OUTPUTS;
+  if (state.verified < state.op) return [...verifyEnd(state, prepare), ...advance(state)];
+  return [...accept(state, prepare), ...advance(state)];
 }
 
 /** The prepareOk of this replica's own journal for `op`, addressed to the primary. */
@@ -39,11 +40,39 @@ export function prepareOk(state: GroupState, op: number, prepareChecksum: bigint
   };
 }
 
-function continuesLog(state: GroupState, { prepare }: PrepareMessage): boolean {
-  return (
-    prepare.op === state.op + 1 &&
-    prepare.parent === state.lastChecksum &&
-    state.pipeline.free > 0 &&
-    prepare.checksum === state.checksumOf(prepare)
-  );
+function accept(state: GroupState, prepare: Prepare): Output[] {
+  const { op, checksum } = prepare;
+  const pending = state.pipeline.get(op);
+  if (op <= state.commit || (pending?.written && pending.prepare.checksum === checksum)) {
+    return state.status === "normal" ? [prepareOk(state, op, checksum)] : [];
+  }
+  if (isNext(state, prepare)) {
+    const write = append(state, prepare);
+    const isTooEarly = state.mutations.ackBeforeJournalWrite === true && state.status === "normal";
+    return isTooEarly ? [prepareOk(state, op, checksum), write] : [write];
+  }
+  if (op > state.repair.opKnown && isWanted(state, op)) state.repair.opKnown = op;
+  return [];
+}
+
+function isNext(state: GroupState, { op, parent, checksum }: Prepare): boolean {
+  if (op !== state.op + 1 || parent !== state.lastChecksum || state.pipeline.free === 0) return false;
+  const announced = state.repair.checksumAt(op);
+  return isWanted(state, op) && (announced === undefined || announced === checksum);
+}
+
+/** The next primary completes the log that was merged and nothing more; everybody else takes what comes. */
+function isWanted(state: GroupState, op: number): boolean {
+  return state.status !== "view-change" || (state.target !== undefined && op <= state.target);
+}
+
+/** The planted bug: what is over is taken for the present. */
+function acceptOldView(state: GroupState, from: number, { view, prepare }: PrepareMessage): Output[] {
+  if (from !== view % state.replicaCount || state.isPrimary || state.repair.isJournalBusy) return [];
+  if (prepare.op !== state.op + 1 || prepare.parent !== state.lastChecksum) return [];
+  if (state.pipeline.free === 0) return [];
+  const { op, checksum } = prepare;
+  const { replica } = state;
+  const message = { kind: "prepareOk", view, op, prepareChecksum: checksum, replica } as const;
+  return [append(state, prepare), { kind: "send", to: from, message }];
 }

@@ -3,6 +3,7 @@ import type { ClientTable } from "../client-table/client-table.ts";
 import type { GroupState } from "../group-state.ts";
 import type { Output } from "../output.ts";
 import { type Prepare, type Request, SERVER_CLIENT, SessionOperation } from "../prepare.ts";
+import { broadcast } from "../send.ts";
 
 /**
  * Numbers a client's request, or answers at once why not.
@@ -13,7 +14,7 @@ import { type Prepare, type Request, SERVER_CLIENT, SessionOperation } from "../
  * @see Viewstamped Replication Revisited, section 4.1, steps 2 and 3; wire-protocol, section 5.3
  */
 export function onRequest(state: GroupState, request: Request): readonly Output[] {
-  if (!state.isPrimary) return [reject(request, ErrorCode.TransientNotAccepted)];
+  if (!state.isPrimary || state.isAsking) return [reject(request, ErrorCode.TransientNotAccepted)];
   if (state.clientTable !== undefined && !isHostsOwn(request)) {
     const refusal = refuseBySession(state, state.clientTable, request);
     if (refusal !== undefined) return [refusal];
@@ -38,11 +39,7 @@ function prepareRequest(state: GroupState, request: Request): readonly Output[] 
   state.pipeline.push(prepare);
   const write: Output = { kind: "journal-write", prepare };
   if (state.replicaCount === 1) return [write];
-  const outputs: Output[] = [];
-  for (let to = 0; to < state.replicaCount; to += 1) {
-    if (to === state.replica) continue;
-    outputs.push({ kind: "send", to, message: { kind: "prepare", view: state.view, prepare } });
-  }
+  const outputs = broadcast(state, { kind: "prepare", view: state.view, prepare });
   outputs.push(write);
   return outputs;
 }

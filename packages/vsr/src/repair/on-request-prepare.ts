@@ -1,0 +1,28 @@
+import { type GroupState, NO_OUTPUTS } from "../group-state.ts";
+import type { RequestPrepare } from "../messages/request-prepare.ts";
+import type { Output } from "../output.ts";
+import type { Pending } from "../pipeline.ts";
+
+/**
+ * Sends a peer an op from memory, or has it read from the journal when it is committed.
+ *
+ * Without a checksum only what certainly belongs to the log of the view leaves: committed ops, or any op of a
+ * replica that is normal in it. A primary that is still merging names the checksum and gets any holder's op.
+ * @see Viewstamped Replication Revisited, section 5.2
+ */
+export function onRequestPrepare(state: GroupState, message: RequestPrepare): readonly Output[] {
+  const { view, op, prepareChecksum, replica: to } = message;
+  if (view !== state.view) return NO_OUTPUTS;
+  const pending = state.pipeline.get(op);
+  if (pending !== undefined) {
+    if (!mayAnswer(state, pending, prepareChecksum)) return NO_OUTPUTS;
+    return [{ kind: "send", to, message: { kind: "prepare", view, prepare: pending.prepare } }];
+  }
+  if (op < 1 || op > state.commit || state.repair.isJournalBusy) return NO_OUTPUTS;
+  return [{ kind: "journal-read", op, checksum: prepareChecksum, to }];
+}
+
+function mayAnswer(state: GroupState, { prepare }: Pending, wanted: bigint): boolean {
+  if (wanted !== 0n) return prepare.checksum === wanted;
+  return state.status === "normal" || prepare.op <= state.commit;
+}
