@@ -74,6 +74,10 @@ export class GroupState {
   /** Restarted, and nobody has told it the current view: it takes no part. */
   isProbing = false;
   probesSent = 0;
+  /** The superblock is gone: views below those of enough peers may be ones that this replica left. */
+  isViewForgotten: boolean;
+  /** Bit r is set when replica r has told its view. */
+  viewsHeard = 0;
   /** End of the log that must be complete here before this replica is normal in the view, once known. */
   target: number | undefined = undefined;
   /** The log is complete, the superblock is being told. */
@@ -97,6 +101,7 @@ export class GroupState {
     this.viewPersisted = recovered.view;
     this.logView = this.mutations.forgetLogView === true ? 0 : recovered.logView;
     this.mayHaveLost = recovered.mayHaveLost ?? false;
+    this.isViewForgotten = recovered.isViewForgotten ?? false;
     this.op = recovered.op;
     this.lastChecksum = recovered.checksum;
     this.commit = replicaCount === 1 ? recovered.op : recovered.commit;

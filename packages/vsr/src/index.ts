@@ -42,6 +42,7 @@ export type { RequestPrepare } from "./messages/request-prepare.ts";
 export type { RequestStartView } from "./messages/request-start-view.ts";
 export type { StartView } from "./messages/start-view.ts";
 export type { StartViewChange } from "./messages/start-view-change.ts";
+export type { ViewNumber } from "./messages/view-number.ts";
 export type { MutationName, Mutations } from "./mutations.ts";
 export type { Output, ReplyFields } from "./output.ts";
 export { PIPELINE_DEPTH_MAX } from "./pipeline.ts";

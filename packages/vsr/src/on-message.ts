@@ -6,6 +6,7 @@ import { onPrepareOk } from "./normal/on-prepare-ok.ts";
 import type { Output } from "./output.ts";
 import { followView } from "./recovery/follow-view.ts";
 import { onRequestStartView } from "./recovery/on-request-start-view.ts";
+import { onViewNumber } from "./recovery/on-view-number.ts";
 import { onPrepareGone } from "./repair/on-prepare-gone.ts";
 import { onRequestPrepare } from "./repair/on-request-prepare.ts";
 import { onDoViewChange } from "./view-change/on-do-view-change.ts";
@@ -39,6 +40,8 @@ export function onMessage(state: GroupState, from: number, message: ReplicaMessa
       return onStartView(state, message);
     case "requestStartView":
       return onRequestStartView(state, message);
+    case "viewNumber":
+      return onViewNumber(state, message);
     case "requestPrepare":
       return onRequestPrepare(state, message);
     case "prepareGone":

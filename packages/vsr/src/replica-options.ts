@@ -6,7 +6,7 @@ import type { Prepare, PrepareFields } from "./prepare.ts";
 /**
  * What a replica found in its journal and superblock.
  *
- * The last five are for groups of several replicas. Their journal tells `commit`: the highest `commit` of any
+ * The last six are for groups of several replicas. Their journal tells `commit`: the highest `commit` of any
  * prepare in it, or what a snapshot or an installed state covers.
  */
 export interface Recovered {
@@ -27,6 +27,11 @@ export interface Recovered {
    * before a loss of power, a wiped directory. True as long as the superblock, see `persist-view`, says so.
    */
   readonly mayHaveLost?: boolean;
+  /**
+   * The superblock is gone too, as in a wiped directory: `view` and `logView` are 0 and `mayHaveLost` is true.
+   * The replica then learns from enough peers below which view it must not act.
+   */
+  readonly isViewForgotten?: boolean;
   /**
    * The group has just been made and this replica has never spoken in it: it is normal at once, in `view`,
    * with an empty log. False, the default, for everything that was ever started.

@@ -7,6 +7,7 @@ import type { RequestPrepare } from "./request-prepare.ts";
 import type { RequestStartView } from "./request-start-view.ts";
 import type { StartView } from "./start-view.ts";
 import type { StartViewChange } from "./start-view-change.ts";
+import type { ViewNumber } from "./view-number.ts";
 
 /** Everything replicas of one group say to each other. Each may be lost, repeated, late and out of order. */
 export type ReplicaMessage =
@@ -17,5 +18,6 @@ export type ReplicaMessage =
   | DoViewChange
   | StartView
   | RequestStartView
+  | ViewNumber
   | RequestPrepare
   | PrepareGone;

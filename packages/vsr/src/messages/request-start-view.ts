@@ -10,4 +10,6 @@ export interface RequestStartView {
   readonly replica: number;
   /** Differs between two starts of one replica, 1..2^48: an old answer is told from a new one by it. */
   readonly nonce: number;
+  /** The sender lost its superblock: everybody answers with its viewNumber. */
+  readonly wantsViews: boolean;
 }

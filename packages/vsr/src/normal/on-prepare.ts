@@ -49,10 +49,25 @@ function accept(state: GroupState, prepare: Prepare): Output[] {
   if (isNext(state, prepare)) {
     const write = append(state, prepare);
     const isTooEarly = state.mutations.ackBeforeJournalWrite === true && state.status === "normal";
+    askAgainForEarly(state);
     return isTooEarly ? [prepareOk(state, op, checksum), write] : [write];
   }
-  if (op > state.repair.opKnown && isWanted(state, op)) state.repair.opKnown = op;
+  if (op > state.op && isWanted(state, op)) noteEarly(state, op);
   return [];
+}
+
+function noteEarly({ repair, op: own, pipeline }: GroupState, op: number): void {
+  if (op > repair.opKnown) repair.opKnown = op;
+  if (op > own + 1 && op <= own + pipeline.depth) repair.early.add(op);
+}
+
+/** The op after the one just taken was here before it and was not kept: it need not be waited for. */
+function askAgainForEarly(state: GroupState): void {
+  const { repair } = state;
+  if (!repair.early.has(state.op + 1)) return;
+  if (!repair.isActive) repair.source = state.primary;
+  repair.isActive = true;
+  repair.asked = 0;
 }
 
 function isNext(state: GroupState, { op, parent, checksum }: Prepare): boolean {

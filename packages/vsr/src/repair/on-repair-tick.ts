@@ -13,7 +13,7 @@ export function onRepairTick(state: GroupState): readonly Output[] {
     repair.source = state.primary;
     return repair.isJournalBusy ? NO_OUTPUTS : askForRound(state);
   }
-  if (!repair.isActive || !timers.repairRetry.fires(ticks)) return NO_OUTPUTS;
+  if (!repair.isActive || !timers.repairRetry.firesEvenly(ticks)) return NO_OUTPUTS;
   repair.source = nextPeer(state, repair.source);
   if (repair.stateAwaited !== undefined)
     return [{ kind: "request-state", from: repair.source, op: repair.stateAwaited }];

@@ -41,7 +41,8 @@ export function askForRound(state: GroupState): readonly Output[] {
     outputs.push({ kind: "send", to: repair.source, message });
   }
   repair.asked = last;
-  if (outputs.length > 0 && !timers.repairRetry.isRunning)
+  repair.early.clear();
+  if (outputs.length > 0)
     timers.repairRetry.start(state.ticks, timers.timing.repairRetryInterval);
   return outputs;
 }

@@ -8,6 +8,8 @@ export class Repair {
   opKnown = 0;
   /** Highest op asked for in this round. */
   asked = 0;
+  /** Ops that came before the one they follow, not kept; at most a pipeline of them. */
+  readonly early = new Set<number>();
   /** Whom to ask. */
   source = 0;
   /** The end of the view's log as it was announced, in op order. */
@@ -33,6 +35,7 @@ export class Repair {
     this.isActive = false;
     this.opKnown = op;
     this.asked = 0;
+    this.early.clear();
     this.headers = [];
   }
 }

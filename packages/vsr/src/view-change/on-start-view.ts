@@ -34,6 +34,7 @@ export function onStartView(state: GroupState, message: StartView): readonly Out
 }
 
 function isNews(state: GroupState, { view, nonce }: StartView): boolean {
+  if (state.isViewForgotten) return false;
   if (view !== state.view) return view > state.view;
   if (state.status === "normal" || state.target !== undefined) return false;
   return state.logView < view || nonce === state.nonce;

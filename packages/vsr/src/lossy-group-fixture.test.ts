@@ -1,0 +1,324 @@
+import assert from "node:assert/strict";
+import { ClientTable } from "./client-table/client-table.ts";
+import { settle } from "./client-table/settle.ts";
+import type { ClusterTiming } from "./cluster-timing.ts";
+import { CLUSTER_TIMING } from "./cluster-timing.ts";
+import type { Input } from "./input.ts";
+import type { ReplicaMessage } from "./messages/replica-message.ts";
+import type { Mutations } from "./mutations.ts";
+import type { Output } from "./output.ts";
+import type { Prepare, PrepareFields } from "./prepare.ts";
+import { Random } from "./random.ts";
+import { Replica } from "./replica.ts";
+
+/** A group whose network and disks do what they like, and an oracle that watches it. */
+export interface LossyGroupOptions {
+  readonly replicas: number;
+  readonly seed: number;
+  readonly depth?: number;
+  readonly mutations?: Mutations;
+  /** Faults of 1000: messages lost, messages repeated; ticks a message may take. */
+  readonly lossPermille?: number;
+  readonly repeatPermille?: number;
+  readonly delayTicks?: number;
+  /** A crash of this replica may lose what its journal had written. */
+  readonly forgetful?: number;
+  /** Journals are cut off at their old end now and then, so that peers need the state. */
+  readonly compacts?: boolean;
+  readonly clients?: boolean;
+  readonly timing?: Partial<ClusterTiming>;
+}
+
+interface DiskWork {
+  readonly dueTick: number;
+  /** What is durable when the work is done; then the replica is told. */
+  readonly effect: () => void;
+  readonly done: Input;
+}
+
+/** What survives a crash. */
+interface Disk {
+  /** Ops up to here are in the state, not in the journal. */
+  base: number;
+  baseChecksum: bigint;
+  journal: Prepare[];
+  superblock: { view: number; logView: number; mayHaveLost: boolean } | undefined;
+}
+
+interface Host {
+  readonly index: number;
+  disk: Disk;
+  replica: Replica | undefined;
+  incarnation: number;
+  work: DiskWork[];
+  /** Checksums of applied ops; op 1 at index 0. */
+  applied: bigint[];
+  table: ClientTable | undefined;
+  isFetching: boolean;
+}
+
+const CLIENT = 7n;
+
+export class LossyGroup {
+  readonly options: LossyGroupOptions;
+  readonly random: Random;
+  readonly hosts: Host[];
+  /** The log the group has agreed on: checksum of each op that was applied anywhere. */
+  readonly agreed: bigint[] = [];
+  readonly #wires: { dueTick: number; from: number; to: number; message: ReplicaMessage }[] = [];
+  /** Links that carry nothing, by from * replicas + to. */
+  readonly #cuts = new Set<number>();
+  readonly #acting = new Map<number, string>();
+  now = 0;
+  requests = 0;
+  healed = false;
+
+  constructor(options: LossyGroupOptions) {
+    this.options = options;
+    this.random = new Random(options.seed);
+    this.hosts = Array.from({ length: options.replicas }, (_, index) => ({
+      index,
+      disk: { base: 0, baseChecksum: 0n, journal: [], superblock: undefined },
+      replica: undefined,
+      incarnation: 0,
+      work: [],
+      applied: [],
+      table: undefined,
+      isFetching: false,
+    }));
+    for (const host of this.hosts) this.start(host, true);
+  }
+
+  start(host: Host, isNew = false): void {
+    const { disk } = host;
+    const superblock = disk.superblock ?? { view: 0, logView: 0, mayHaveLost: !isNew };
+    const last = disk.journal.at(-1);
+    const commit = disk.journal.reduce((most, prepare) => Math.max(most, prepare.commit), disk.base);
+    const suffix = disk.journal.filter(({ op }) => op > commit);
+    host.incarnation += 1;
+    host.work = [];
+    host.isFetching = false;
+    host.applied = [
+      ...this.agreed.slice(0, disk.base),
+      ...disk.journal.filter(({ op }) => op <= commit).map(({ checksum }) => checksum),
+    ];
+    host.applied.forEach((checksum, index) => {
+      assert.equal(checksum, this.agreed[index], "what a journal calls committed is committed");
+    });
+    host.table = this.options.clients ? new ClientTable() : undefined;
+    for (const prepare of disk.journal.filter(({ op }) => op <= commit))
+      if (host.table !== undefined) settle(host.table, prepare, answerOf(prepare));
+    host.replica = new Replica({
+      replica: host.index,
+      replicaCount: this.options.replicas,
+      cluster: 0n,
+      prepareQueueDepth: this.options.depth ?? 8,
+      recovered: {
+        view: superblock.view,
+        logView: superblock.logView,
+        mayHaveLost: superblock.mayHaveLost,
+        isViewForgotten: disk.superblock === undefined && !isNew,
+        op: last?.op ?? disk.base,
+        checksum: last?.checksum ?? disk.baseChecksum,
+        commit,
+        commitChecksum: host.applied.at(-1) ?? 0n,
+        suffix,
+        isNew,
+      },
+      checksumOf,
+      timing: { ...CLUSTER_TIMING, ...this.options.timing },
+      seed: this.random.below(2 ** 32),
+      mutations: this.options.mutations ?? {},
+      ...(host.table === undefined ? {} : { clientTable: host.table }),
+    });
+    if (isNew) disk.superblock = { view: 0, logView: 0, mayHaveLost: false };
+  }
+
+  /** Some of the disk's work under way is done, in order; then the rest and all memory is gone. */
+  crash(host: Host, losesTail = false): void {
+    const survives = this.random.below(host.work.length + 1);
+    for (const { effect } of host.work.slice(0, survives)) effect();
+    host.work = [];
+    host.replica = undefined;
+    if (!losesTail) return;
+    const { disk } = host;
+    disk.journal = disk.journal.slice(0, this.random.below(disk.journal.length + 1));
+    if (disk.superblock !== undefined) disk.superblock = { ...disk.superblock, mayHaveLost: true };
+  }
+
+  /** The directory is gone with all that was in it. */
+  wipe(host: Host): void {
+    this.crash(host);
+    host.disk = { base: 0, baseChecksum: 0n, journal: [], superblock: undefined };
+  }
+
+  cut(from: number, to: number): void {
+    this.#cuts.add(from * this.options.replicas + to);
+  }
+
+  mend(): void {
+    this.#cuts.clear();
+  }
+
+  /** One tick: time, then whatever is due. */
+  tick(): void {
+    this.now += 1;
+    for (const host of this.hosts) {
+      this.#step(host, { kind: "tick" });
+      for (let work = host.work[0]; work !== undefined && work.dueTick <= this.now; work = host.work[0]) {
+        host.work.shift();
+        work.effect();
+        this.#step(host, work.done);
+      }
+      if (this.options.compacts && this.random.below(100) === 0) this.#compact(host);
+    }
+    const due = this.#wires.filter(({ dueTick }) => dueTick <= this.now);
+    for (const wire of due) this.#wires.splice(this.#wires.indexOf(wire), 1);
+    for (const { from, to, message } of due) this.#arrive(from, to, message);
+  }
+
+  /** Asks replica `index` for one op of its own. */
+  request(index: number): void {
+    const host = this.hosts[index] as Host;
+    this.requests += 1;
+    const session = host.table?.session(CLIENT)?.epoch ?? 0;
+    const isRegister = this.options.clients === true && session === 0;
+    const request = {
+      client: this.options.clients ? CLIENT : 0n,
+      session,
+      request: isRegister ? 0n : BigInt(this.requests),
+      operation: isRegister ? 1 : 160,
+      user: 0,
+      timestamp: this.now,
+      body: this.requests,
+      bodyChecksum: BigInt(this.requests),
+    };
+    this.#step(host, { kind: "request", request });
+  }
+
+  #arrive(from: number, to: number, message: ReplicaMessage): void {
+    if (!this.healed && this.#cuts.has(from * this.options.replicas + to)) return;
+    this.#step(this.hosts[to] as Host, { kind: "message", from, message });
+  }
+
+  #step(host: Host, input: Input): void {
+    const { replica, incarnation } = host;
+    if (replica === undefined) return;
+    const before = { view: replica.view, commit: replica.commit };
+    const outputs = replica.step(input);
+    assert.ok(replica.view >= before.view, "a view never goes back");
+    assert.ok(replica.commit >= before.commit, "a commit never goes back");
+    if (replica.isPrimary) {
+      const actor = `${host.index} started ${incarnation} times`;
+      assert.equal(this.#acting.get(replica.view) ?? actor, actor, "one start of one replica acts in a view");
+      this.#acting.set(replica.view, actor);
+    }
+    for (const output of outputs) this.#perform(host, output);
+  }
+
+  #perform(host: Host, output: Output): void {
+    const { disk } = host;
+    switch (output.kind) {
+      case "send":
+        return this.#send(host.index, output.to, output.message);
+      case "journal-write": {
+        const { prepare } = output;
+        const { op, checksum } = prepare;
+        const effect = () => {
+          const last = disk.journal.at(-1);
+          assert.equal(op, (last?.op ?? disk.base) + 1, "a journal has no holes");
+          assert.equal(prepare.parent, last?.checksum ?? disk.baseChecksum, "a journal is a chain");
+          disk.journal.push(prepare);
+        };
+        return this.#work(host, effect, { kind: "journal-written", op, checksum });
+      }
+      case "journal-truncate": {
+        const { op } = output;
+        const effect = () => {
+          disk.journal = disk.journal.filter((prepare) => prepare.op <= op);
+        };
+        return this.#work(host, effect, { kind: "journal-truncated", op });
+      }
+      case "persist-view": {
+        const { view, logView, mayHaveLost } = output;
+        const effect = () => {
+          disk.superblock = { view, logView, mayHaveLost };
+        };
+        return this.#work(host, effect, { kind: "view-persisted", view, logView });
+      }
+      case "journal-read": {
+        const { op, checksum, to } = output;
+        const prepare = disk.journal.find((one) => one.op === op);
+        return this.#work(host, () => {}, { kind: "journal-read", op, checksum, to, prepare });
+      }
+      case "request-state":
+        return this.#fetch(host, output);
+      case "apply":
+        return this.#apply(host, output.prepare);
+      default:
+    }
+  }
+
+  #send(from: number, to: number, message: ReplicaMessage): void {
+    const { lossPermille = 0, repeatPermille = 0, delayTicks = 1 } = this.options;
+    const copies = !this.healed && this.random.below(1000) < repeatPermille ? 2 : 1;
+    for (let copy = 0; copy < copies; copy += 1) {
+      if (!this.healed && this.random.below(1000) < lossPermille) continue;
+      this.#wires.push({ dueTick: this.now + 1 + this.random.below(delayTicks), from, to, message });
+    }
+  }
+
+  #work(host: Host, effect: () => void, done: Input): void {
+    const earliest = Math.max(this.now, host.work.at(-1)?.dueTick ?? 0);
+    host.work.push({ dueTick: earliest + this.random.below(3), effect, done });
+  }
+
+  #apply(host: Host, prepare: Prepare): void {
+    assert.equal(prepare.op, host.applied.length + 1, "ops are applied in order, each once");
+    const agreed = this.agreed[prepare.op - 1];
+    if (agreed === undefined) {
+      assert.equal(this.agreed.length, prepare.op - 1);
+      this.agreed.push(prepare.checksum);
+    } else assert.equal(prepare.checksum, agreed, "committed logs are prefixes of one another");
+    host.applied.push(prepare.checksum);
+    if (host.table !== undefined)
+      this.#work(host, () => {}, { kind: "applied", op: prepare.op, reply: answerOf(prepare) });
+  }
+
+  #fetch(host: Host, { from, op }: { from: number; op: number }): void {
+    const peer = this.hosts[from] as Host;
+    if (host.isFetching || peer.replica === undefined || peer.applied.length < op) return;
+    host.isFetching = true;
+    const applied = [...peer.applied];
+    const checksum = applied.at(-1) as bigint;
+    const effect = () => {
+      host.isFetching = false;
+      const { superblock } = host.disk;
+      Object.assign(host.disk, { base: applied.length, baseChecksum: checksum, journal: [], superblock });
+      host.applied = applied;
+    };
+    this.#work(host, effect, { kind: "state-installed", op: applied.length, checksum });
+  }
+
+  #compact(host: Host): void {
+    const { disk, replica, work } = host;
+    const commit = disk.journal.reduce((most, prepare) => Math.max(most, prepare.commit), disk.base);
+    if (replica === undefined || work.length > 0 || host.applied.length < commit) return;
+    const base = Math.max(disk.base, commit - this.random.below(4));
+    disk.journal = disk.journal.filter(({ op }) => op > base);
+    disk.base = base;
+    disk.baseChecksum = this.agreed[base - 1] ?? 0n;
+  }
+}
+
+function answerOf({ op }: Prepare): Uint8Array {
+  return new Uint8Array([op & 255]);
+}
+
+export function checksumOf(fields: PrepareFields): bigint {
+  let sum = 17n;
+  for (const part of [fields.view, fields.op, fields.parent, fields.timestamp, fields.body as number]) {
+    sum = (sum * 1_000_003n + BigInt(part) + 1n) & 0xffff_ffff_ffffn;
+  }
+  return sum;
+}
