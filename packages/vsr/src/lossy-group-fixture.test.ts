@@ -17,9 +17,10 @@ export interface LossyGroupOptions {
   readonly seed: number;
   readonly depth?: number;
   readonly mutations?: Mutations;
-  /** Faults of 1000: messages lost, messages repeated; ticks a message may take. */
+  /** Of 1000 messages: lost, repeated, taking up to a hundred times as long; ticks a message may take. */
   readonly lossPermille?: number;
   readonly repeatPermille?: number;
+  readonly strayPermille?: number;
   readonly delayTicks?: number;
   /** A crash of this replica may lose what its journal had written. */
   readonly forgetful?: number;
@@ -260,17 +261,20 @@ export class LossyGroup {
   }
 
   #send(from: number, to: number, message: ReplicaMessage): void {
-    const { lossPermille = 0, repeatPermille = 0, delayTicks = 1 } = this.options;
+    const { lossPermille = 0, repeatPermille = 0, strayPermille = 0, delayTicks = 1 } = this.options;
     const copies = !this.healed && this.random.below(1000) < repeatPermille ? 2 : 1;
     for (let copy = 0; copy < copies; copy += 1) {
       if (!this.healed && this.random.below(1000) < lossPermille) continue;
-      this.#wires.push({ dueTick: this.now + 1 + this.random.below(delayTicks), from, to, message });
+      const isStray = !this.healed && this.random.below(1000) < strayPermille;
+      const delay = 1 + this.random.below(isStray ? 100 * delayTicks : delayTicks);
+      this.#wires.push({ dueTick: this.now + delay, from, to, message });
     }
   }
 
   #work(host: Host, effect: () => void, done: Input): void {
     const earliest = Math.max(this.now, host.work.at(-1)?.dueTick ?? 0);
-    host.work.push({ dueTick: earliest + this.random.below(3), effect, done });
+    const isSlow = !this.healed && this.random.below(30) === 0;
+    host.work.push({ dueTick: earliest + this.random.below(isSlow ? 90 : 3), effect, done });
   }
 
   #apply(host: Host, prepare: Prepare): void {
