@@ -26,6 +26,8 @@ export const NO_OUTPUTS: readonly Output[] = Object.freeze([]);
 const NO_MUTATIONS: Mutations = Object.freeze({});
 /** A group of one waits for nothing; partitions are many, so all of them share these. */
 const NO_TIMERS = new Timers(CLUSTER_TIMING, new Random(0));
+/** Nor does it ever write to this. */
+const NO_REPAIR = new Repair();
 
 /**
  * Everything one replica knows about its group. The phases in `normal/`, `view-change/`, `recovery/` and
@@ -84,7 +86,7 @@ export class GroupState {
   isPromoted = false;
   /** Commit number at the primary's last tick. */
   commitAtTick: number;
-  readonly repair = new Repair();
+  readonly repair: Repair;
 
   constructor(options: ReplicaOptions) {
     const { recovered, replicaCount } = options;
@@ -94,6 +96,7 @@ export class GroupState {
     this.clientTable = options.clientTable;
     this.checksumOf = options.checksumOf;
     this.mutations = options.mutations ?? NO_MUTATIONS;
+    this.repair = replicaCount === 1 ? NO_REPAIR : new Repair();
     const random = replicaCount === 1 ? undefined : new Random(options.seed ?? 0);
     this.nonce = random?.nonce() ?? 0;
     this.timers = random === undefined ? NO_TIMERS : new Timers(options.timing ?? CLUSTER_TIMING, random);

@@ -50,7 +50,8 @@ function heal(group: LossyGroup): void {
   const { replicas, forgetful } = group.options;
   const { replication, viewChange } = quorums(replicas);
   const chosen = [...group.hosts].filter(({ index }) => index !== forgetful);
-  while (chosen.length > Math.max(replication, viewChange)) chosen.splice(group.random.below(chosen.length), 1);
+  while (chosen.length > Math.max(replication, viewChange))
+    chosen.splice(group.random.below(chosen.length), 1);
   group.healed = true;
   group.mend();
   for (const host of group.hosts) {

@@ -35,11 +35,11 @@ export function cutTo(state: GroupState, op: number): readonly Output[] {
 }
 
 /**
- * Stops the replica when a committed op is another one elsewhere: then two logs have been agreed on, and
+ * Stops the replica when an op that its log is sure of is another one elsewhere: then the logs have forked, and
  * nothing that this replica could still say is worth anything.
  */
-export function assertSameCommit(state: GroupState, op: number, checksum: bigint | undefined): void {
-  if (checksum === undefined || op > state.commit) return;
+export function assertSameOp(state: GroupState, op: number, checksum: bigint | undefined): void {
+  if (checksum === undefined || op > state.verified) return;
   const own = checksumAt(state, op);
-  assert(own === undefined || own === checksum, "a committed op is the same on every replica");
+  assert(own === undefined || own === checksum, "the log of a view is the same on every replica");
 }

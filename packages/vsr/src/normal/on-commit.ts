@@ -1,5 +1,5 @@
 import { type GroupState, NO_OUTPUTS } from "../group-state.ts";
-import { assertSameCommit } from "../log.ts";
+import { assertSameOp } from "../log.ts";
 import type { CommitMessage } from "../messages/commit.ts";
 import type { Output } from "../output.ts";
 import { askForStartView } from "../recovery/on-recovery-tick.ts";
@@ -18,7 +18,7 @@ export function onCommit(state: GroupState, message: CommitMessage): readonly Ou
   heardPrimary(state);
   if (state.status !== "normal" && state.target === undefined)
     return state.isProbing ? NO_OUTPUTS : askForStartView(state);
-  assertSameCommit(state, message.commit, message.commitChecksum);
+  assertSameOp(state, message.commit, message.commitChecksum);
   learnCommit(state, message.commit);
   return advance(state);
 }

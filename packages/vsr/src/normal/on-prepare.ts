@@ -1,5 +1,5 @@
 import { type GroupState, NO_OUTPUTS } from "../group-state.ts";
-import { append } from "../log.ts";
+import { append, assertSameOp } from "../log.ts";
 import type { PrepareMessage } from "../messages/prepare-message.ts";
 import type { Output } from "../output.ts";
 import type { Prepare } from "../prepare.ts";
@@ -14,7 +14,7 @@ import { learnCommit } from "./commit-ready-ops.ts";
  * It comes from the primary, or from any peer as the answer to a requestPrepare: a peer only answers with what
  * belongs to the log of the view. A repeated prepare that is journaled already is acknowledged again, for the
  * first prepareOk may be lost. One that leaves a gap, does not continue the chain or finds no room changes
- * nothing: it is sent again, or repaired. A replica that waits for a view to begin takes none.
+ * nothing: it is sent again, or repaired. A next op of the primary with another parent is a fork. A replica that waits for a view to begin takes none.
  * @see Viewstamped Replication Revisited, section 4.1, step 4, and section 5.2
  */
 export function onPrepare(state: GroupState, from: number, message: PrepareMessage): readonly Output[] {
@@ -26,6 +26,7 @@ export function onPrepare(state: GroupState, from: number, message: PrepareMessa
   if (state.repair.isJournalBusy) return NO_OUTPUTS;
   if (prepare.checksum !== state.checksumOf(prepare)) return NO_OUTPUTS;
   if (state.verified < state.op) return [...verifyEnd(state, prepare), ...advance(state)];
+  if (from === state.primary && prepare.op === state.op + 1) assertSameOp(state, state.op, prepare.parent);
   return [...accept(state, prepare), ...advance(state)];
 }
 

@@ -1,4 +1,4 @@
-import type { GroupState } from "../group-state.ts";
+import { type GroupState, NO_OUTPUTS } from "../group-state.ts";
 import type { ReplicaMessage } from "../messages/replica-message.ts";
 import type { Output } from "../output.ts";
 import { broadcast } from "../send.ts";
@@ -11,13 +11,16 @@ import { stopAsking } from "../view-change/ask-for-view.ts";
  * for the next view like the others and falls silent, so that they do not take it for a living primary.
  * @see Viewstamped Replication Revisited, section 4.1, step 6; server-semantics, section 19, timing
  */
-export function onPrimaryTick(state: GroupState): Output[] {
+export function onPrimaryTick(state: GroupState): readonly Output[] {
   const { timers, ticks } = state;
   noticeProgress(state);
-  if (state.isAsking) return [];
+  if (state.isAsking) return NO_OUTPUTS;
+  const resends = timers.prepareRetransmit.fires(ticks);
+  const tellsCommit = timers.commitBroadcast.firesEvenly(ticks);
+  if (!resends && !tellsCommit) return NO_OUTPUTS;
   const outputs: Output[] = [];
-  if (timers.prepareRetransmit.fires(ticks)) resendPrepares(state, outputs);
-  if (timers.commitBroadcast.firesEvenly(ticks)) {
+  if (resends) resendPrepares(state, outputs);
+  if (tellsCommit) {
     const { view, commit, commitChecksum } = state;
     outputs.push(...broadcast(state, { kind: "commit", view, commit, commitChecksum }));
   }

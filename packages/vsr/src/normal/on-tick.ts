@@ -6,15 +6,19 @@ import { onAskTick } from "../view-change/ask-for-view.ts";
 import { onViewChangeTick } from "../view-change/on-view-change-tick.ts";
 import { onPrimaryTick } from "./on-primary-tick.ts";
 
-/** 10 ms pass: each phase looks at its timers. A group of one waits for nothing. */
+/** 10 ms pass: each phase looks at its timers. A group of one waits for nothing; a quiet tick costs nothing. */
 export function onTick(state: GroupState): readonly Output[] {
   if (state.replicaCount === 1) return NO_OUTPUTS;
   state.ticks += 1;
-  const outputs: Output[] = [];
-  if (state.isPrimary) outputs.push(...onPrimaryTick(state));
-  else if (state.status === "view-change") outputs.push(...onViewChangeTick(state));
-  else if (state.status === "recovering") outputs.push(...onRecoveryTick(state));
-  outputs.push(...onRepairTick(state));
-  outputs.push(...onAskTick(state));
-  return outputs;
+  const phase = onPhaseTick(state);
+  const repair = onRepairTick(state);
+  const ask = onAskTick(state);
+  const isQuiet = phase.length === 0 && repair.length === 0 && ask.length === 0;
+  return isQuiet ? NO_OUTPUTS : [...phase, ...repair, ...ask];
+}
+
+function onPhaseTick(state: GroupState): readonly Output[] {
+  if (state.isPrimary) return onPrimaryTick(state);
+  if (state.status === "view-change") return onViewChangeTick(state);
+  return state.status === "recovering" ? onRecoveryTick(state) : NO_OUTPUTS;
 }

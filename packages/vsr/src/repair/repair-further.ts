@@ -42,8 +42,7 @@ export function askForRound(state: GroupState): readonly Output[] {
   }
   repair.asked = last;
   repair.early.clear();
-  if (outputs.length > 0)
-    timers.repairRetry.start(state.ticks, timers.timing.repairRetryInterval);
+  if (outputs.length > 0) timers.repairRetry.start(state.ticks, timers.timing.repairRetryInterval);
   return outputs;
 }
 

@@ -19,7 +19,7 @@ export function verifyEnd(state: GroupState, prepare: Prepare): readonly Output[
   }
   const before = state.pipeline.get(prepare.op - 1)?.prepare.checksum;
   const hasParent = (prepare.op - 1 === state.commit ? state.commitChecksum : before) === prepare.parent;
-  assert(hasParent || prepare.op - 1 > state.commit, "a committed op is the same on every replica");
+  assert(hasParent || prepare.op - 1 > state.commit, "the log of a view is the same on every replica");
   const outputs = cutTo(state, hasParent ? prepare.op - 1 : prepare.op - 2);
   if (hasParent) state.verified = state.op;
   return outputs;

@@ -1,4 +1,4 @@
-import type { GroupState } from "../group-state.ts";
+import { type GroupState, NO_OUTPUTS } from "../group-state.ts";
 import type { Output } from "../output.ts";
 import { bitCount, broadcast } from "../send.ts";
 import { changeView } from "./change-view.ts";
@@ -44,12 +44,12 @@ export function stopAsking(state: GroupState): void {
 export function onAskTick(state: GroupState): readonly Output[] {
   const { timers, ticks } = state;
   if (timers.patience.firesOnce(ticks)) return askForNextView(state);
-  return state.isAsking && timers.askForView.fires(ticks) ? askEverybody(state) : [];
+  return state.isAsking && timers.askForView.fires(ticks) ? askEverybody(state) : NO_OUTPUTS;
 }
 
 function goOnceAgreed(state: GroupState): readonly Output[] {
   const isAgreed = state.isAsking && bitCount(state.askers) >= state.quorums.viewChange;
-  return isAgreed ? changeView(state, state.view + 1) : [];
+  return isAgreed ? changeView(state, state.view + 1) : NO_OUTPUTS;
 }
 
 function askEverybody(state: GroupState): Output[] {

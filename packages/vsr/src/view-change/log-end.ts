@@ -1,6 +1,6 @@
 import { assert } from "@millrace/errors";
 import type { GroupState } from "../group-state.ts";
-import { assertSameCommit, checksumAt, cutTo } from "../log.ts";
+import { assertSameOp, checksumAt, cutTo } from "../log.ts";
 import { learnCommit } from "../normal/commit-ready-ops.ts";
 import type { Output } from "../output.ts";
 import type { PrepareHeader } from "../prepare-header.ts";
@@ -43,7 +43,7 @@ export function adoptLog(state: GroupState, log: LogEnd, source: number): readon
   learnCommit(state, log.commit);
   if (repair.stateAwaited !== undefined) return [];
   assert(log.op >= state.commit, "what is committed is in the log of every later view");
-  assertSameCommit(state, state.commit, checksumIn(log, state.commit));
+  assertSameOp(state, state.commit, checksumIn(log, state.commit));
   let op = Math.min(state.op, log.op);
   while (op > state.commit && differs(state, log, op)) op -= 1;
   const isKnown = op === state.commit || checksumIn(log, op) !== undefined;

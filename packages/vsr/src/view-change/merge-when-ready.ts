@@ -4,7 +4,7 @@ import { learnCommit } from "../normal/commit-ready-ops.ts";
 import type { Output } from "../output.ts";
 import { advance } from "../repair/advance.ts";
 import { doViewChangeOf } from "./give-do-view-change.ts";
-import { adoptLog } from "./log-end.ts";
+import { adoptLog, type LogEnd } from "./log-end.ts";
 import { mergeLogs } from "./merge-logs.ts";
 
 /**
@@ -22,9 +22,14 @@ export function mergeWhenReady(state: GroupState): readonly Output[] {
     nackQuorum: state.quorums.viewChange,
     mutations: state.mutations,
   });
-  if (merged === undefined) return NO_OUTPUTS;
+  if (merged === undefined || isUnderWay(state, merged)) return NO_OUTPUTS;
   learnCommit(state, merged.commitKnown);
   const source = merged.source === state.replica ? (peers[0]?.replica ?? 0) : merged.source;
   const outputs = adoptLog(state, merged, source);
   return [...outputs, ...advance(state)];
+}
+
+/** This very log is being completed already. */
+function isUnderWay({ target, repair }: GroupState, { op, headers }: LogEnd): boolean {
+  return target === op && repair.headers.at(-1)?.checksum === headers.at(-1)?.checksum;
 }

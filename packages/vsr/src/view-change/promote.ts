@@ -1,7 +1,7 @@
 import { type GroupState, NO_OUTPUTS } from "../group-state.ts";
 import type { Output } from "../output.ts";
-import { persistView } from "./leave-view.ts";
 import { enterNormal } from "./enter-normal.ts";
+import { persistView } from "./leave-view.ts";
 
 /**
  * Makes the view the log view once its whole log is in this replica's journal, and only then: the replica's
