@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { ClientTable } from "./client-table/client-table.ts";
 import { settle } from "./client-table/settle.ts";
-import type { ClusterTiming } from "./cluster-timing.ts";
-import { CLUSTER_TIMING } from "./cluster-timing.ts";
+import { CLUSTER_TIMING, type ClusterTiming } from "./cluster-timing.ts";
 import type { Input } from "./input.ts";
 import type { ReplicaMessage } from "./messages/replica-message.ts";
 import type { Mutations } from "./mutations.ts";
 import type { Output } from "./output.ts";
-import type { Prepare, PrepareFields } from "./prepare.ts";
+import { PersistentClient } from "./persistent-client-fixture.test.ts";
+import type { Prepare, PrepareFields, Request } from "./prepare.ts";
 import { Random } from "./random.ts";
 import { Replica } from "./replica.ts";
 
@@ -58,8 +58,7 @@ interface Host {
   isFetching: boolean;
 }
 
-const CLIENT = 7n;
-
+/** A group of simulated hosts: `tick` it, `crash`, `start`, `wipe` and `cut`, and it asserts what must hold. */
 export class LossyGroup {
   readonly options: LossyGroupOptions;
   readonly random: Random;
@@ -72,7 +71,9 @@ export class LossyGroup {
   readonly #acting = new Map<number, string>();
   now = 0;
   requests = 0;
+  /** From then on the network loses nothing. */
   healed = false;
+  readonly client = new PersistentClient();
 
   constructor(options: LossyGroupOptions) {
     this.options = options;
@@ -178,23 +179,16 @@ export class LossyGroup {
     for (const { from, to, message } of due) this.#arrive(from, to, message);
   }
 
-  /** Asks replica `index` for one op of its own. */
+  /** Asks replica `index` for one op; with sessions it is the client's next request, or the same one again. */
   request(index: number): void {
-    const host = this.hosts[index] as Host;
+    const request = this.options.clients ? this.client.request(this.now) : this.#sessionless();
+    this.#step(this.hosts[index] as Host, { kind: "request", request });
+  }
+
+  #sessionless(): Request {
     this.requests += 1;
-    const session = host.table?.session(CLIENT)?.epoch ?? 0;
-    const isRegister = this.options.clients === true && session === 0;
-    const request = {
-      client: this.options.clients ? CLIENT : 0n,
-      session,
-      request: isRegister ? 0n : BigInt(this.requests),
-      operation: isRegister ? 1 : 160,
-      user: 0,
-      timestamp: this.now,
-      body: this.requests,
-      bodyChecksum: BigInt(this.requests),
-    };
-    this.#step(host, { kind: "request", request });
+    const fixed = { client: 0n, session: 0, user: 0, operation: 160, timestamp: this.now };
+    return { ...fixed, request: 0n, body: this.requests, bodyChecksum: BigInt(this.requests) };
   }
 
   #arrive(from: number, to: number, message: ReplicaMessage): void {
@@ -219,44 +213,28 @@ export class LossyGroup {
 
   #perform(host: Host, output: Output): void {
     const { disk } = host;
-    switch (output.kind) {
-      case "send":
-        return this.#send(host.index, output.to, output.message);
-      case "journal-write": {
-        const { prepare } = output;
-        const { op, checksum } = prepare;
-        const effect = () => {
-          const last = disk.journal.at(-1);
-          assert.equal(op, (last?.op ?? disk.base) + 1, "a journal has no holes");
-          assert.equal(prepare.parent, last?.checksum ?? disk.baseChecksum, "a journal is a chain");
-          disk.journal.push(prepare);
-        };
-        return this.#work(host, effect, { kind: "journal-written", op, checksum });
-      }
-      case "journal-truncate": {
-        const { op } = output;
-        const effect = () => {
-          disk.journal = disk.journal.filter((prepare) => prepare.op <= op);
-        };
-        return this.#work(host, effect, { kind: "journal-truncated", op });
-      }
-      case "persist-view": {
-        const { view, logView, mayHaveLost } = output;
-        const effect = () => {
-          disk.superblock = { view, logView, mayHaveLost };
-        };
-        return this.#work(host, effect, { kind: "view-persisted", view, logView });
-      }
-      case "journal-read": {
-        const { op, checksum, to } = output;
-        const prepare = disk.journal.find((one) => one.op === op);
-        return this.#work(host, () => {}, { kind: "journal-read", op, checksum, to, prepare });
-      }
-      case "request-state":
-        return this.#fetch(host, output);
-      case "apply":
-        return this.#apply(host, output.prepare);
-      default:
+    if (output.kind === "send") this.#send(host.index, output.to, output.message);
+    else if (output.kind === "apply") this.#apply(host, output.prepare);
+    else if (output.kind === "request-state") this.#fetch(host, output);
+    else if (output.kind === "reply" || output.kind === "replay") this.client.hears(output);
+    else if (output.kind === "evict") this.client.isEvicted();
+    else if (output.kind === "journal-write") {
+      const { prepare } = output;
+      const { op, checksum } = prepare;
+      this.#work(host, () => appendTo(disk, prepare), { kind: "journal-written", op, checksum });
+    } else if (output.kind === "journal-truncate") {
+      const { op } = output;
+      this.#work(host, () => cut(disk, op), { kind: "journal-truncated", op });
+    } else if (output.kind === "persist-view") {
+      const { view, logView, mayHaveLost } = output;
+      const effect = () => {
+        disk.superblock = { view, logView, mayHaveLost };
+      };
+      this.#work(host, effect, { kind: "view-persisted", view, logView });
+    } else if (output.kind === "journal-read") {
+      const { op, checksum, to } = output;
+      const prepare = disk.journal.find((one) => one.op === op);
+      this.#work(host, () => {}, { kind: "journal-read", op, checksum, to, prepare });
     }
   }
 
@@ -283,6 +261,7 @@ export class LossyGroup {
     if (agreed === undefined) {
       assert.equal(this.agreed.length, prepare.op - 1);
       this.agreed.push(prepare.checksum);
+      if (this.options.clients) this.client.isExecuted(prepare);
     } else assert.equal(prepare.checksum, agreed, "committed logs are prefixes of one another");
     host.applied.push(prepare.checksum);
     if (host.table !== undefined)
@@ -315,11 +294,22 @@ export class LossyGroup {
   }
 }
 
+function appendTo(disk: Disk, prepare: Prepare): void {
+  const last = disk.journal.at(-1);
+  assert.equal(prepare.op, (last?.op ?? disk.base) + 1, "a journal has no holes");
+  assert.equal(prepare.parent, last?.checksum ?? disk.baseChecksum, "a journal is a chain");
+  disk.journal.push(prepare);
+}
+
+function cut(disk: Disk, op: number): void {
+  disk.journal = disk.journal.filter((prepare) => prepare.op <= op);
+}
+
 function answerOf({ op }: Prepare): Uint8Array {
   return new Uint8Array([op & 255]);
 }
 
-export function checksumOf(fields: PrepareFields): bigint {
+function checksumOf(fields: PrepareFields): bigint {
   let sum = 17n;
   for (const part of [fields.view, fields.op, fields.parent, fields.timestamp, fields.body as number]) {
     sum = (sum * 1_000_003n + BigInt(part) + 1n) & 0xffff_ffff_ffffn;
