@@ -9,8 +9,8 @@ export const GROUP_REPLICAS_MAX = 7;
  * The one door to a replica.
  *
  * With one replica every op of the journal is committed; the host replays them (`settle` for the client
- * table) before it makes the replica. With several it replays up to `recovered.commit` and hands over the rest
- * as `recovered.suffix`.
+ * table) before it makes the replica. With several it replays up to `recovered.commit` and hands over the
+ * rest as `recovered.suffix`.
  * @throws CodedError FeatureUnavailable for more than 7 replicas
  */
 export function createReplica(options: ReplicaOptions): Replica {

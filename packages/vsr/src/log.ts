@@ -35,8 +35,8 @@ export function cutTo(state: GroupState, op: number): readonly Output[] {
 }
 
 /**
- * Stops the replica when an op that its log is sure of is another one elsewhere: then the logs have forked, and
- * nothing that this replica could still say is worth anything.
+ * Stops the replica when an op that its log is sure of is another one elsewhere: then the logs have forked,
+ * and nothing that this replica could still say is worth anything.
  */
 export function assertSameOp(state: GroupState, op: number, checksum: bigint | undefined): void {
   if (checksum === undefined || op > state.verified) return;

@@ -58,7 +58,9 @@ interface Host {
   isFetching: boolean;
 }
 
-/** A group of simulated hosts: `tick` it, `crash`, `start`, `wipe` and `cut`, and it asserts what must hold. */
+/**
+ * A group of simulated hosts: `tick` it, `crash`, `start`, `wipe` and `cut`, and it asserts what must hold.
+ */
 export class LossyGroup {
   readonly options: LossyGroupOptions;
   readonly random: Random;
@@ -179,7 +181,9 @@ export class LossyGroup {
     for (const { from, to, message } of due) this.#arrive(from, to, message);
   }
 
-  /** Asks replica `index` for one op; with sessions it is the client's next request, or the same one again. */
+  /**
+   * Asks replica `index` for one op; with sessions it is the client's next request, or the same one again.
+   */
   request(index: number): void {
     const request = this.options.clients ? this.client.request(this.now) : this.#sessionless();
     this.#step(this.hosts[index] as Host, { kind: "request", request });

@@ -16,8 +16,8 @@ import { onStartViewChange } from "./view-change/on-start-view-change.ts";
 /**
  * Hands a peer's message to its phase.
  *
- * It counts as the authenticated sender's; what it says about itself must agree, and only the primary of a view
- * speaks for the view. A prepare or commit of a view that this replica is not in yet leads it there.
+ * It counts as the authenticated sender's; what it says about itself must agree, and only the primary of a
+ * view speaks for the view. A prepare or commit of a view that this replica is not in yet leads it there.
  */
 export function onMessage(state: GroupState, from: number, message: ReplicaMessage): readonly Output[] {
   if (!isPeer(state, from)) return NO_OUTPUTS;

@@ -34,7 +34,9 @@ export type Output =
   | { readonly kind: "journal-write"; readonly prepare: Prepare }
   /** Cut everything above `op`; nothing is asked to be written before `journal-truncated`. */
   | { readonly kind: "journal-truncate"; readonly op: number }
-  /** The peer `to` asks for an op that is not in memory; `checksum` 0n takes whatever the journal has there. */
+  /**
+   * The peer `to` asks for an op that is not in memory; `checksum` 0n takes whatever the journal has there.
+   */
   | { readonly kind: "journal-read"; readonly op: number; readonly checksum: bigint; readonly to: number }
   /** All three go into the superblock, durably, and come back as `Recovered` at the next start. */
   | {
@@ -55,8 +57,8 @@ export type Output =
   | ({ readonly kind: "replay" } & ReplyFields)
   /**
    * Refused by code, the session lives on: 57 outcome unknown, 58 not accepted, 59 already applied.
-   * `context`, the request's body token, is there when the request was in flight and this replica ceased to be
-   * primary: always 57, and the op may still be applied.
+   * `context`, the request's body token, is there when the request was in flight and this replica ceased to
+   * be primary: always 57, and the op may still be applied.
    */
   | ({ readonly kind: "reject"; readonly code: 57 | 58 | 59; readonly context?: unknown } & RequestName)
   /** The session ends: 1 unknown, 7 fenced, 12 owned by another user. */

@@ -5,7 +5,9 @@ import { type Prepare, type Request, SessionOperation } from "./prepare.ts";
 const CLIENT = 7n;
 const OPERATION = 160;
 
-/** A client that asks for one thing at a time, the same until it is answered, and counts what was executed. */
+/**
+ * A client that asks for one thing at a time, the same until it is answered, and counts what was executed.
+ */
 export class PersistentClient {
   /** Requests that were answered. */
   answered = 0;

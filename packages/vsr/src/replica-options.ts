@@ -28,8 +28,8 @@ export interface Recovered {
    */
   readonly mayHaveLost?: boolean;
   /**
-   * The superblock is gone too, as in a wiped directory: `view` and `logView` are 0 and `mayHaveLost` is true.
-   * The replica then learns from enough peers below which view it must not act.
+   * The superblock is gone too, as in a wiped directory: `view` and `logView` are 0 and `mayHaveLost` is
+   * true. The replica then learns from enough peers below which view it must not act.
    */
   readonly isViewForgotten?: boolean;
   /**

@@ -14,13 +14,13 @@ import { type Words, World } from "./transcript-world-fixture.test.ts";
 //   1 deliver from=0 | drop from=0 | repeat from=0   the oldest message of that link; `repeat`: the last one
 //   0 compact op=4                       the journal starts after op 4 from now on
 //   0 installed from=1                   the state of replica 1 is in place
-//   0 restart [upTo=3] [mayHaveLost] [wiped]   on what its disk has, as far as that is left; what was on its way
-//                                              to it is lost
+//   0 restart [upTo=3] [mayHaveLost] [wiped]   on what is left of what its disk has; what was on
+//                                              its way to it is lost
 //   any of them with count=50, deliver and drop with count=all
 //
-// The trace is indented; `=` ends it with the replica's op, commit and free pipeline, and with view/log view and
-// status where these are not 0 and normal. A header is op:view. Lines with `#` are comments. To write the traces
-// anew after a wanted change, and then review the difference:
+// The trace is indented; `=` ends it with the replica's op, commit and free pipeline, and with view/log view
+// and status where these are not 0 and normal. A header is op:view. Lines with `#` are comments. To write the
+// traces anew after a wanted change, and then review the difference:
 //   MILLRACE_UPDATE_TRANSCRIPTS=1 node ../../tools/test.mjs transcripts
 
 const folder = new URL("../testdata/", import.meta.url);

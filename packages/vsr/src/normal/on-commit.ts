@@ -10,7 +10,8 @@ import { learnCommit } from "./commit-ready-ops.ts";
 /**
  * A backup learns how far the primary has committed and follows as far as its own journal reaches.
  *
- * One that lacks the log of the view asks for it. What it has committed itself must be the same op there, or the logs have forked and it stops.
+ * One that lacks the log of the view asks for it. What it has committed itself must be the same op there,
+ * or the logs have forked and it stops.
  * @see Viewstamped Replication Revisited, section 4.1, step 7
  */
 export function onCommit(state: GroupState, message: CommitMessage): readonly Output[] {

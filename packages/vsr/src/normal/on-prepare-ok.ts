@@ -6,9 +6,10 @@ import { commitReadyOps } from "./commit-ready-ops.ts";
 /**
  * Counts one backup's prepareOk and commits every op that now has a quorum, in op order.
  *
- * A stale or repeated one, and one of another view, changes nothing: whoever acknowledges in this view holds
- * its whole log, which a prepareOk of an older view does not say. Departure from the paper: a prepareOk stands for its own op only,
- * not for all earlier ones, since journals finish their writes in any order.
+ * A stale or repeated one, and one of another view, changes nothing: whoever acknowledges in this view
+ * holds its whole log, which a prepareOk of an older view does not say. Departure from the paper: a
+ * prepareOk stands for its own op only, not for all earlier ones, since journals finish their writes in any
+ * order.
  * @see Viewstamped Replication Revisited, section 4.1, step 5
  */
 export function onPrepareOk(state: GroupState, message: PrepareOk): readonly Output[] {

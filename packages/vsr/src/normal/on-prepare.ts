@@ -11,10 +11,11 @@ import { learnCommit } from "./commit-ready-ops.ts";
 /**
  * Accepts the next op of the view's log and hands it to the journal; prepareOk follows the journal write.
  *
- * It comes from the primary, or from any peer as the answer to a requestPrepare: a peer only answers with what
- * belongs to the log of the view. A repeated prepare that is journaled already is acknowledged again, for the
- * first prepareOk may be lost. One that leaves a gap, does not continue the chain or finds no room changes
- * nothing: it is sent again, or repaired. A next op of the primary with another parent is a fork. A replica that waits for a view to begin takes none.
+ * It comes from the primary, or from any peer as the answer to a requestPrepare: a peer only answers with
+ * what belongs to the log of the view. A repeated prepare that is journaled already is acknowledged again,
+ * for the first prepareOk may be lost. One that leaves a gap, does not continue the chain or finds no room
+ * changes nothing: it is sent again, or repaired. A next op of the primary with another parent is a fork. A
+ * replica that waits for a view to begin takes none.
  * @see Viewstamped Replication Revisited, section 4.1, step 4, and section 5.2
  */
 export function onPrepare(state: GroupState, from: number, message: PrepareMessage): readonly Output[] {

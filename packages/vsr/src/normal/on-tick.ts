@@ -6,7 +6,9 @@ import { onAskTick } from "../view-change/ask-for-view.ts";
 import { onViewChangeTick } from "../view-change/on-view-change-tick.ts";
 import { onPrimaryTick } from "./on-primary-tick.ts";
 
-/** 10 ms pass: each phase looks at its timers. A group of one waits for nothing; a quiet tick costs nothing. */
+/**
+ * 10 ms pass: each phase looks at its timers. A group of one waits for nothing; a quiet tick costs nothing.
+ */
 export function onTick(state: GroupState): readonly Output[] {
   if (state.replicaCount === 1) return NO_OUTPUTS;
   state.ticks += 1;

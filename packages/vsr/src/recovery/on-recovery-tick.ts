@@ -6,9 +6,9 @@ import { askForNextView } from "../view-change/ask-for-view.ts";
 /**
  * A replica that does not know the log of the current view asks everybody; the primary answers.
  *
- * A restarted one asks evenly, `viewProbeAttemptsMax` times. When nobody answers, there is no primary: then it
- * turns to an election on its own log, and goes on asking now and then. Without its superblock it does so
- * only when it has heard from enough peers in which view they are.
+ * A restarted one asks evenly, `viewProbeAttemptsMax` times. When nobody answers, there is no primary: then
+ * it turns to an election on its own log, and goes on asking now and then. Without its superblock it does
+ * so only when it has heard from enough peers in which view they are.
  * @see Viewstamped Replication Revisited, section 4.3, step 1; server-semantics, section 19, recovery
  */
 export function onRecoveryTick(state: GroupState): readonly Output[] {

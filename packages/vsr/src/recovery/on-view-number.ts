@@ -6,8 +6,8 @@ import { bitCount } from "../send.ts";
 /**
  * A replica without its superblock learns below which view it must not act.
  *
- * Whatever view it took part in, at least as many others did as a view change needs beside it; as many peers as
- * an op is replicated to meet them.
+ * Whatever view it took part in, at least as many others did as a view change needs beside it; as many
+ * peers as an op is replicated to meet them.
  * @see Viewstamped Replication Revisited, section 4.3, step 3
  */
 export function onViewNumber(state: GroupState, message: ViewNumber): readonly Output[] {

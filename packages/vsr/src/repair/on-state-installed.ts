@@ -13,7 +13,8 @@ export interface StateInstalled {
 }
 
 /**
- * A peer's state took the place of this replica's: its log is empty and starts after `op`, which is committed.
+ * A peer's state took the place of this replica's: its log is empty and starts after `op`, which is
+ * committed.
  *
  * Whatever the own log held is either part of that state or was never committed.
  * @see Viewstamped Replication Revisited, section 5.2, the last paragraph

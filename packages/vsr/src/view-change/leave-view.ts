@@ -6,8 +6,8 @@ import type { Prepare } from "../prepare.ts";
 /**
  * Ends this replica's part in its view: from here on it neither acknowledges nor commits in it.
  *
- * A primary tells the clients of what it has in flight that the outcome is open. Nobody knows yet which of the
- * ops above the commit belong to the log of `view`; what was collected for the old view is forgotten.
+ * A primary tells the clients of what it has in flight that the outcome is open. Nobody knows yet which of
+ * the ops above the commit belong to the log of `view`; what was collected for the old view is forgotten.
  * @see Viewstamped Replication Revisited, section 4.2, step 1
  */
 export function leaveView(state: GroupState, view: number): Output[] {

@@ -5,7 +5,10 @@ import type { PrepareHeader } from "../prepare-header.ts";
 import { quorums } from "../quorums.ts";
 import { type MergeRules, mergeLogs } from "./merge-logs.ts";
 
-/** A log told by the views of its ops above the commit: the op's checksum is 100 times its view, plus the op. */
+/**
+ * A log told by the views of its ops above the commit: the op's checksum is 100 times its view, plus the
+ * op.
+ */
 function log(replica: number, logView: number, commit: number, views: readonly number[]): DoViewChange {
   const headers = views.map((view, index) => header(commit + 1 + index, view));
   const op = commit + views.length;

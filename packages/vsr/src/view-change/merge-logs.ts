@@ -22,10 +22,10 @@ export interface MergedLog extends LogEnd {
 /**
  * The log of the new view, or nothing while too few have spoken to be certain.
  *
- * It is the longest of those with the highest log view: whatever was committed in an older view is in it. From
- * the commit upward an op is kept until a nack quorum proves one uncommitted; that one and what follows goes.
- * The op after the end must be proven in the same way: whoever may have lost ops gives no nack, so that it does
- * not count, unless every replica has spoken and there is nothing more to hear.
+ * It is the longest of those with the highest log view: whatever was committed in an older view is in it.
+ * From the commit upward an op is kept until a nack quorum proves one uncommitted; that one and what
+ * follows goes. The op after the end must be proven in the same way: whoever may have lost ops gives no
+ * nack, so that it does not count, unless every replica has spoken and there is nothing more to hear.
  * @param logs  at most one of each replica; of equals the first wins
  * @see Viewstamped Replication Revisited, section 4.2, step 3. Departure: nacks, after server-semantics 19
  */

@@ -7,7 +7,8 @@ import { isWellFormed } from "./log-end.ts";
 import { startViewOf } from "./start-view-of.ts";
 
 /**
- * The primary of a view that has not begun collects logs; that a peer gives its own means that a quorum asked.
+ * The primary of a view that has not begun collects logs; that a peer gives its own means that a quorum
+ * asked.
  *
  * Once the view has begun, the answer is its log.
  * @see Viewstamped Replication Revisited, section 4.2, step 3

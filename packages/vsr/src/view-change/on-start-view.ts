@@ -8,8 +8,8 @@ import { adoptLog, isWellFormed } from "./log-end.ts";
 /**
  * A view has begun: this replica takes over its log, and takes part in it when it holds all of it.
  *
- * Of an older view, or repeated, it changes nothing. A restarted replica that was in this very view takes only
- * the answer to its own request: an older startView does not name what it acknowledged since.
+ * Of an older view, or repeated, it changes nothing. A restarted replica that was in this very view takes
+ * only the answer to its own request: an older startView does not name what it acknowledged since.
  * @see Viewstamped Replication Revisited, section 4.2, step 5, and section 4.3, step 3
  */
 export function onStartView(state: GroupState, message: StartView): readonly Output[] {
