@@ -57,6 +57,7 @@ function differs(state: GroupState, log: LogEnd, op: number): boolean {
   return expected !== undefined && expected !== checksumAt(state, op);
 }
 
-function checksumIn(log: LogEnd, op: number): bigint | undefined {
+/** Checksum of `op` in `log`, as far as it tells. */
+export function checksumIn(log: LogEnd, op: number): bigint | undefined {
   return op === log.commit ? log.commitChecksum : log.headers[op - log.commit - 1]?.checksum;
 }

@@ -37,7 +37,8 @@ function forgetful(one: DoViewChange): DoViewChange {
 }
 
 function rules(replicaCount: number, mutations = {}): MergeRules {
-  return { replicaCount, nackQuorum: quorums(replicaCount).viewChange, mutations };
+  const { replication, viewChange: nackQuorum } = quorums(replicaCount);
+  return { replicaCount, nackQuorum, replication, mutations };
 }
 
 function endOf(logs: readonly DoViewChange[], replicaCount: number) {
@@ -102,6 +103,16 @@ test("the log of one who may have lost ops is not taken while others can say wha
 test("when all have spoken and most may have lost ops, the best log that holds all that is committed is taken", () => {
   const logs = [forgetful(log(0, 5, 3, [])), forgetful(log(1, 4, 4, [4])), log(2, 2, 4, [])];
   assert.deepEqual(endOf(logs, 3), [1, 5, 4]);
+});
+
+test("of two replicas the one that lost nothing has all that is committed", () => {
+  assert.deepEqual(endOf([forgetful(log(0, 5, 4, [])), log(1, 2, 4, [2, 2])], 2), [1, 6, 4]);
+  assert.equal(endOf([log(1, 2, 4, [2, 2])], 2), undefined);
+});
+
+test("when most may have lost ops, a log that goes on where the best one ends is better", () => {
+  const logs = [forgetful(log(0, 5, 4, [2])), forgetful(log(1, 2, 4, [2, 2])), log(2, 1, 4, [1, 1, 1])];
+  assert.deepEqual(endOf(logs, 3), [1, 6, 4]);
 });
 
 test("a lost nack, planted, keeps a bare quorum from ever beginning a view", () => {

@@ -1,13 +1,15 @@
 import { assert } from "@millrace/errors";
 import type { DoViewChange } from "../messages/do-view-change.ts";
 import type { Mutations } from "../mutations.ts";
-import type { LogEnd } from "./log-end.ts";
+import { checksumIn, type LogEnd } from "./log-end.ts";
 
 /** The group that merges. */
 export interface MergeRules {
   readonly replicaCount: number;
   /** Nacks that prove that an op was never committed; also the replicas a view change needs. */
   readonly nackQuorum: number;
+  /** Replicas that have an op when it commits. */
+  readonly replication: number;
   readonly mutations: Mutations;
 }
 
@@ -30,12 +32,14 @@ export interface MergedLog extends LogEnd {
  * @see Viewstamped Replication Revisited, section 4.2, step 3. Departure: nacks, after server-semantics 19
  */
 export function mergeLogs(logs: readonly DoViewChange[], rules: MergeRules): MergedLog | undefined {
-  const witnesses = logs.filter((log) => givesNacks(log, rules.mutations));
-  const isProven = nacksOf(witnesses.length, rules.mutations) >= rules.nackQuorum;
-  if (!isProven && logs.length < rules.replicaCount) return undefined;
+  const { replicaCount, nackQuorum, replication, mutations } = rules;
+  const witnesses = logs.filter((log) => givesNacks(log, mutations));
+  const isProven = nacksOf(witnesses.length, mutations) >= nackQuorum;
+  if (!isProven && logs.length < replicaCount) return undefined;
   const commitKnown = Math.max(...logs.map((log) => log.commit));
-  const complete = (isProven ? witnesses : logs).filter((log) => log.op >= commitKnown);
-  const best = complete.reduce<DoViewChange | undefined>(betterOf, undefined);
+  const isEnough = witnesses.length > replicaCount - replication;
+  const complete = (isEnough ? witnesses : logs).filter((log) => log.op >= commitKnown);
+  const best = isEnough ? bestOf(complete) : continued(bestOf(complete), complete);
   assert(best !== undefined, "a log that the group can go on with holds all that is committed");
   const end = firstNacked(best, witnesses, commitKnown, rules) - 1;
   return {
@@ -46,6 +50,20 @@ export function mergeLogs(logs: readonly DoViewChange[], rules: MergeRules): Mer
     commitKnown,
     source: best.replica,
   };
+}
+
+function bestOf(logs: readonly DoViewChange[]): DoViewChange | undefined {
+  return logs.reduce<DoViewChange | undefined>(betterOf, undefined);
+}
+
+/**
+ * Where too many may have lost ops, the best log may have lost its end: a log that goes on where it ends is
+ * better.
+ */
+function continued(best: DoViewChange | undefined, logs: readonly DoViewChange[]): DoViewChange | undefined {
+  if (best === undefined) return undefined;
+  const end = checksumIn(best, best.op);
+  return bestOf(logs.filter((log) => log.op > best.op && checksumIn(log, best.op) === end)) ?? best;
 }
 
 function betterOf(best: DoViewChange | undefined, log: DoViewChange): DoViewChange {

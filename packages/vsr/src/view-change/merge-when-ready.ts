@@ -20,6 +20,7 @@ export function mergeWhenReady(state: GroupState): readonly Output[] {
   const merged = mergeLogs([doViewChangeOf(state), ...peers], {
     replicaCount: state.replicaCount,
     nackQuorum: state.quorums.viewChange,
+    replication: state.quorums.replication,
     mutations: state.mutations,
   });
   if (merged === undefined || isUnderWay(state, merged)) return NO_OUTPUTS;
