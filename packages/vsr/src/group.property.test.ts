@@ -27,7 +27,7 @@ const IMPATIENT: ClusterTiming = {
   repairGapDebounceInterval: 10,
 };
 
-const seedsCount = Number(process.env["MILLRACE_SEEDS"] ?? 24);
+const seedsCount = Number(process.env["MILLRACE_SEEDS"] ?? 16);
 const firstSeed = Number(process.env["MILLRACE_SEED"] ?? 1);
 
 /** Runs a group through faults drawn from its seed, heals it, and demands that it gets everything done. */
@@ -144,6 +144,12 @@ for (const replicas of [2, 3, 4, 5, 6, 7]) {
 for (const replicas of [2, 3, 5]) {
   test(`of ${replicas} replicas one may lose the end of its journal, or everything, and nothing is lost`, () => {
     demand({ replicas, forgetful: 1 });
+  });
+}
+
+for (const late of [0, 2]) {
+  test(`replica ${late} of a new group may come late, with an empty log and the first view`, () => {
+    demand({ replicas: 3, late });
   });
 }
 

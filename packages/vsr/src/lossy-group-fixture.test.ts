@@ -22,6 +22,8 @@ export interface LossyGroupOptions {
   readonly repeatPermille?: number;
   readonly strayPermille?: number;
   readonly delayTicks?: number;
+  /** This replica makes its group some time after the others. */
+  readonly late?: number;
   /** A crash of this replica may lose what its journal had written. */
   readonly forgetful?: number;
   /** Journals are cut off at their old end now and then, so that peers need the state. */
@@ -90,11 +92,12 @@ export class LossyGroup {
       table: undefined,
       isFetching: false,
     }));
-    for (const host of this.hosts) this.start(host, true);
+    for (const host of this.hosts) if (host.index !== options.late) this.start(host);
   }
 
-  start(host: Host, isNew = false): void {
+  start(host: Host): void {
     const { disk } = host;
+    const isNew = host.incarnation === 0;
     const superblock = disk.superblock ?? { view: 0, logView: 0, mayHaveLost: !isNew };
     const last = disk.journal.at(-1);
     const commit = disk.journal.reduce((most, prepare) => Math.max(most, prepare.commit), disk.base);

@@ -38,7 +38,11 @@ export type Output =
    * The peer `to` asks for an op that is not in memory; `checksum` 0n takes whatever the journal has there.
    */
   | { readonly kind: "journal-read"; readonly op: number; readonly checksum: bigint; readonly to: number }
-  /** All three go into the superblock, durably, and come back as `Recovered` at the next start. */
+  /**
+   * All three go into the superblock, durably, and come back as `Recovered` at the next start. View and log
+   * view never go back: a host that has one with later ones in hand, asked for from inside an output, skips
+   * this one.
+   */
   | {
       readonly kind: "persist-view";
       readonly view: number;

@@ -26,10 +26,10 @@ export function onStartView(state: GroupState, message: StartView): readonly Out
   timers.viewChangeRetransmit.stop();
   timers.askForView.stop();
   timers.patience.start(ticks, timers.timing.heartbeatTimeout);
-  outputs.push(...adoptLog(state, message, state.primary));
+  const cut = adoptLog(state, message, state.primary);
   const next = advance(state);
   if (isNewView && !state.isPromoted) outputs.push(persistView(state));
-  outputs.push(...next);
+  outputs.push(...cut, ...next);
   return outputs;
 }
 
