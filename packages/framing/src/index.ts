@@ -66,6 +66,7 @@ export {
   type PartitionAddress,
   ReplicaCommand,
   type ReplicaFrame,
+  readFrameFields,
   sealReplicaFrame,
 } from "./replica-frame.ts";
 export {

@@ -1,3 +1,4 @@
+import { ByteReader } from "./byte-reader.ts";
 import { COMMON_AT, HEADER_LENGTH, headerViewAt } from "./header-kind.ts";
 import { setU64Number, setU128, u64NumberAt, u128At } from "./wide-integer.ts";
 import { WireError } from "./wire-error.ts";
@@ -16,17 +17,17 @@ export const ReplicaCommand = {
   startView: 12,
   requestStartView: 14,
   requestPrepare: 15,
-  requestHeaders: 16,
-  headers: 17,
+  prepareGone: 16,
   hello: 18,
   challenge: 19,
   finish: 20,
   stateRequest: 21,
   stateManifest: 22,
-  stateChunk: 23,
-  stateEnd: 24,
-  forwardedRequest: 25,
-  forwardedReply: 26,
+  stateChunkRequest: 23,
+  stateChunk: 24,
+  stateEnd: 25,
+  forwardedRequest: 26,
+  forwardedReply: 27,
 } as const;
 /** Byte of a kind of frame. */
 export type ReplicaCommand = (typeof ReplicaCommand)[keyof typeof ReplicaCommand];
@@ -160,6 +161,23 @@ export function openReplicaFrame(hash: FrameHash, bytes: Uint8Array): OpenedFram
     payload,
     payloadPosition,
   };
+}
+
+/**
+ * What `read` finds in the fields of an opened frame, which it has to read to their end: only zeros up to the
+ * header's end may follow.
+ *
+ * @throws WireError `unexpected_end`; `trailing_bytes` when something else follows. Positions count from the
+ *   first field.
+ */
+export function readFrameFields<T>({ fields }: OpenedFrame, read: (reader: ByteReader) => T): T {
+  const reader = new ByteReader(fields);
+  const value = read(reader);
+  const isInHeader = fields.length === HEADER_LENGTH - AT.fields;
+  for (let at = reader.position; at < fields.length; at++) {
+    if (!isInHeader || fields[at] !== 0) throw new WireError("trailing_bytes", at);
+  }
+  return value;
 }
 
 function checkSeal(hash: FrameHash, head: Uint8Array, payload: Uint8Array, view: DataView): void {
