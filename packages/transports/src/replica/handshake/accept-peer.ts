@@ -94,6 +94,10 @@ function challenge(
   };
   const mac = self.keys?.prove(0, transcriptOf(agreement, "acceptor")) ?? new Uint8Array(MAC_LENGTH);
   socket.send(challengeFrame(self, { status: ACCEPTED, nonce: agreement.acceptorNonce, mac }));
+  const { onClose } = socket;
+  // A dialer that does not believe the challenge leaves without a word.
+  const left = self.keys === undefined ? undefined : refusal("unproven", { replica: dialer });
+  socket.onClose = (error) => onClose(error ?? left);
   socket.onFrame = ({ bytes }) =>
     stepOf(socket, () => {
       const frame = openHandshakeFrame(self.hash, bytes);
