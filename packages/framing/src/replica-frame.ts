@@ -4,8 +4,8 @@ import { setU64Number, setU128, u64NumberAt, u128At } from "./wide-integer.ts";
 import { WireError } from "./wire-error.ts";
 
 /**
- * The kinds of frame between replicas, the byte at 60. None is a value of `WireCommand`, so a client's frame on
- * a replica's port is known by its first header, and the other way round.
+ * The kinds of frame between replicas, the byte at 60. None is a value of `WireCommand`, so a client's
+ * frame on a replica's port is known by its first header, and the other way round.
  */
 export const ReplicaCommand = {
   ping: 1,
@@ -130,9 +130,9 @@ export function sealReplicaFrame(hash: FrameHash, frame: ReplicaFrame): readonly
 /**
  * Checks the frame that fills `bytes` and takes it apart. Fields and payload are views of `bytes`.
  *
- * @throws WireError `bad_length` when `bytes` are not the whole frame; `bad_seal` when they are not those that
- *   were sealed; `unknown_kind` for a command or group that is none, or another version of the format;
- *   `reserved_not_zero`; `bad_value`
+ * @throws WireError `bad_length` when `bytes` are not the whole frame; `bad_seal` when they are not those
+ *         that were sealed; `unknown_kind` for a command or group that is none, or another version of the
+ *         format; `reserved_not_zero`; `bad_value`
  */
 export function openReplicaFrame(hash: FrameHash, bytes: Uint8Array): OpenedFrame {
   const view = headerViewAt(bytes, 0);

@@ -17,8 +17,8 @@ export interface SimPeerBusOptions {
   readonly cluster: bigint;
   readonly hash: FrameHash;
   /**
-   * What becomes of a packet: calls `deliver` later, once; never, when it is lost; again, when it is repeated.
-   * Default: once, as a microtask, in the order of sends.
+   * What becomes of a packet: calls `deliver` later, once; never, when it is lost; again, when it is
+   * repeated. Default: once, as a microtask, in the order of sends.
    */
   readonly network?: (packet: Packet, deliver: () => void) => void;
   /** A packet arrived that nobody can use; on a real network its connection would end. */
@@ -30,13 +30,16 @@ export interface SimPeerBuses {
   /** Replica 0's first. */
   readonly buses: readonly PeerBus[];
   /**
-   * Connects two replicas or takes their connection away; both hear of it before this returns. All are connected
-   * from the start, without being told. What is on its way arrives all the same.
+   * Connects two replicas or takes their connection away; both hear of it before this returns. All are
+   * connected from the start, without being told. What is on its way arrives all the same.
    */
   setLink(one: number, other: number, isUp: boolean): void;
 }
 
-/** Makes buses that check every frame as real ones do. What is sent is copied at once, so parts are back at once. */
+/**
+ * Makes buses that check every frame as real ones do. What is sent is copied at once, so parts are back at
+ * once.
+ */
 export function createSimPeerBuses(options: SimPeerBusOptions): SimPeerBuses {
   const { replicaCount, network = (_packet, deliver) => queueMicrotask(deliver) } = options;
   const cut = new Set<string>();

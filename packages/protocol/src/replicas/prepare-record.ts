@@ -46,7 +46,9 @@ export function writePrepareRecord(writer: ByteWriter, record: PrepareRecord): v
     .zero(PADDING_LENGTH);
 }
 
-/** @throws WireError `reserved_not_zero` for padding that is not zero; `bad_value` for a number from 2^53 on */
+/**
+ * @throws WireError `reserved_not_zero` for padding that is not zero; `bad_value` for a number from 2^53 on
+ */
 export function readPrepareRecord(reader: ByteReader): PrepareRecord {
   const [parent, checksum, client, bodyChecksum] = [
     reader.u128(),

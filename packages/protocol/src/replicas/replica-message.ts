@@ -89,8 +89,8 @@ const BY_COMMAND: ReadonlyMap<number, FieldCodec<ReplicaMessage>> = new Map(
 const NO_PAYLOAD = new Uint8Array(0);
 
 /**
- * The sealed frame of a message as parts; the same ones may be sent to several peers. What the message carries
- * is not copied and has to stay as it is until all of them are done.
+ * The sealed frame of a message as parts; the same ones may be sent to several peers. What the message
+ * carries is not copied and has to stay as it is until all of them are done.
  *
  * @throws WireError for a value that its field cannot hold
  */
@@ -124,8 +124,8 @@ export interface AddressedMessage {
 /**
  * What an opened frame says. What it carries are views of the frame.
  *
- * @throws CodedError ReplicaFrameInvalid with `details.reason` and the command: the sender has another version,
- *   or a mistake, for the frame is as it was sealed
+ * @throws CodedError ReplicaFrameInvalid with `details.reason` and the command: the sender has another
+ *         version, or a mistake, for the frame is as it was sealed
  */
 export function decodeReplicaMessage(frame: OpenedFrame): AddressedMessage {
   try {

@@ -12,7 +12,10 @@ export interface StateChunkMessage {
   readonly transfer: number;
   readonly part: number;
   readonly position: number;
-  /** 1 to 256 KiB; fewer only at the part's end. Lent when they are sent, a view of the frame when they came. */
+  /**
+   * 1 to 256 KiB; fewer only at the part's end. Lent when they are sent, a view of the frame when they
+   * came.
+   */
   readonly bytes: Uint8Array;
 }
 

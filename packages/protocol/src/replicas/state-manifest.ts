@@ -3,8 +3,8 @@ import type { FieldCodec } from "./field-codec.ts";
 import { readList, writeList } from "./field-forms.ts";
 
 /**
- * Parts of one state at most: two files for each of the 32,000 segments that a partition of 1 TiB has when they
- * are 32 MiB long. With names of 40 bytes the manifest is 4 MiB.
+ * Parts of one state at most: two files for each of the 32,000 segments that a partition of 1 TiB has when
+ * they are 32 MiB long. With names of 40 bytes the manifest is 4 MiB.
  */
 export const STATE_PARTS_MAX = 65_536;
 

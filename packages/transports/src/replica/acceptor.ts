@@ -13,8 +13,8 @@ import type { ReplicaBusParts } from "./replica-bus-options.ts";
 import { ALPN, replicaTlsOptions } from "./replica-tls.ts";
 
 /**
- * Connections that have not proved themselves, at once: as many as a roster may have replicas, all of which may
- * come back in the same moment. One more ends the oldest of them, which had the most time.
+ * Connections that have not proved themselves, at once: as many as a roster may have replicas, all of which
+ * may come back in the same moment. One more ends the oldest of them, which had the most time.
  */
 const HANDSHAKES_MAX = 32;
 

@@ -12,7 +12,9 @@ import { PeerSocket } from "./peer-socket.ts";
 import type { ReplicaBusParts } from "./replica-bus-options.ts";
 import { ALPN, dialerTlsOptions } from "./replica-tls.ts";
 
-/** The first attempt after a loss comes after this part of the reconnect period; each one doubles, up to it. */
+/**
+ * The first attempt after a loss comes after this part of the reconnect period; each one doubles, up to it.
+ */
 const FIRST_PART = 1 / 8;
 
 /** Whom a dialer tells. */
@@ -22,7 +24,10 @@ export interface DialerEvents {
   readonly onFailure: (error: CodedError) => void;
 }
 
-/** Keeps one peer connected: dials, and dials again, each time later, with some chance so that not all dial at once. */
+/**
+ * Keeps one peer connected: dials, and dials again, each time later, with some chance so that not all dial
+ * at once.
+ */
 export class Dialer {
   readonly peer: number;
   readonly #parts: ReplicaBusParts;

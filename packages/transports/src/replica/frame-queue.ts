@@ -13,8 +13,8 @@ interface Queued {
 }
 
 /**
- * What is written to one peer: frames of one event leave in one vectored write. A frame that would pass a bound
- * is not taken. Each `onDone` is called once, in order.
+ * What is written to one peer: frames of one event leave in one vectored write. A frame that would pass a
+ * bound is not taken. Each `onDone` is called once, in order.
  */
 export class FrameQueue {
   readonly #stream: Writable;

@@ -2,8 +2,9 @@ import { HeapLeases, type Lease, type LeaseSource } from "@millrace/framing";
 import { type MessageSpace, SharedSpace } from "../assembly/message-space.ts";
 
 /**
- * Frames up to this length get bytes of their own when the memory of messages is full. Messages of clients wait
- * there until other replicas have answered for them: those answers, which are shorter, must not wait for them.
+ * Frames up to this length get bytes of their own when the memory of messages is full. Messages of clients
+ * wait there until other replicas have answered for them: those answers, which are shorter, must not wait
+ * for them.
  */
 const SPARE_LENGTH_MAX = 4096;
 

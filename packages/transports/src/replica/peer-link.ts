@@ -29,7 +29,9 @@ export interface PeerLinkOptions {
   readonly onDown: (error?: CodedError) => void;
 }
 
-/** The connection of one peer after its handshake: frames both ways, and signs of life when there are none. */
+/**
+ * The connection of one peer after its handshake: frames both ways, and signs of life when there are none.
+ */
 export class PeerLink {
   readonly peer: number;
   readonly socket: PeerSocket;
@@ -51,8 +53,8 @@ export class PeerLink {
   }
 
   /**
-   * False for a peer that missed two of its signs of life: another connection may take its place. One that we do
-   * not read has no way to show.
+   * False for a peer that missed two of its signs of life: another connection may take its place. One that
+   * we do not read has no way to show.
    */
   get isAlive(): boolean {
     const { clock, times } = this.#options;

@@ -2,9 +2,11 @@ import assert from "node:assert/strict";
 import net from "node:net";
 import { before, describe, test } from "node:test";
 import { connect as connectTls } from "node:tls";
+import { ErrorCode, isCodedError } from "@millrace/errors";
 import { encodeRequestHeader, HeapLeases } from "@millrace/framing";
 import { makeTestAuthority, SeededRandom, type TestAuthority } from "@millrace/testkit";
 import { connectTcp } from "../tcp/client/index.ts";
+import { ACCEPTED, REFUSAL_REASONS, reasonOfStatus, refusal, statusOf } from "./handshake/refusal.ts";
 import { clusterIdOf, loadChannelKeys } from "./index.ts";
 import {
   type BusUnderTest,
@@ -158,6 +160,18 @@ describe("a replica is refused with a reason in the log, and the others carry on
         await until(() => says(pair.two, `A replica is not connected any longer. ${reason}`), reason);
       }
     }));
+});
+
+test("Each refusal has the code of all of them and a reason; the status of a challenge tells it.", () => {
+  for (const reason of REFUSAL_REASONS) {
+    const error = refusal(reason, { replica: 3 });
+    assert.ok(isCodedError(error, ErrorCode.ReplicaRefused));
+    assert.deepEqual(error.details, { reason, replica: 3 });
+    const status = statusOf(reason);
+    if (status !== undefined) assert.equal(reasonOfStatus(status), reason);
+  }
+  assert.equal(reasonOfStatus(ACCEPTED), undefined);
+  assert.equal(reasonOfStatus(255), undefined);
 });
 
 describe("the replica port", () => {
@@ -347,27 +361,24 @@ describe("TLS between replicas", () => {
       const keys = await keysOf(SECRET);
       const tls = await tlsOf(authority);
       const zero = cluster.make(0, { keys, tls });
-      let between: ReturnType<typeof createServer> | undefined;
+      const between = createServer(
+        { cert: tls.certificate, key: tls.privateKey, ALPNProtocols: ["iggy-replica"] },
+        (near) => {
+          const way = { host: "127.0.0.1", port: target, ALPNProtocols: ["iggy-replica"] };
+          const far = connectTls({ ...way, rejectUnauthorized: false });
+          for (const socket of [near, far]) socket.on("error", () => {});
+          near.pipe(far).pipe(near);
+        },
+      );
+      let target = 0;
       await cluster.start(1, { keys, tls }, (own) => {
-        between = createServer(
-          { cert: tls.certificate, key: tls.privateKey, ALPNProtocols: ["iggy-replica"] },
-          (near) => {
-            const far = connectTls({
-              host: "127.0.0.1",
-              port: own,
-              rejectUnauthorized: false,
-              ALPNProtocols: ["iggy-replica"],
-            });
-            for (const socket of [near, far]) socket.on("error", () => {});
-            near.pipe(far).pipe(near);
-          },
-        );
+        target = own;
         return new Promise((resolve) => {
-          between?.listen(0, "127.0.0.1", () => resolve((between?.address() as net.AddressInfo).port));
+          between.listen(0, "127.0.0.1", () => resolve((between.address() as net.AddressInfo).port));
         });
       });
       await zero.bus.listen();
       await until(() => says(zero, `${CANNOT} unproven`), "0 does not believe what came through");
-      between?.close();
+      between.close();
     }));
 });

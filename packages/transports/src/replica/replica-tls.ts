@@ -9,8 +9,8 @@ export const ALPN = "iggy-replica";
  */
 export interface ReplicaTls extends ServerTls {
   /**
-   * Authorities of the peers' certificates, PEM. Left out: any certificate is taken, for example one that a peer
-   * has made at its start; the shared secret finds out whoever stands between.
+   * Authorities of the peers' certificates, PEM. Left out: any certificate is taken, for example one that a
+   * peer has made at its start; the shared secret finds out whoever stands between.
    */
   readonly authorities?: string | Uint8Array | undefined;
 }

@@ -14,11 +14,11 @@ import { ACCEPTED, reasonOfStatus, refusal } from "./refusal.ts";
 import { type Agreement, NONCE_LENGTH, transcriptOf } from "./transcript.ts";
 
 /**
- * The dialer's half: says hello, checks the challenge, proves itself. Whatever is wrong closes the socket with
- * ReplicaRefused.
+ * The dialer's half: says hello, checks the challenge, proves itself. Whatever is wrong closes the socket
+ * with ReplicaRefused.
  *
- * A peer that used the previous secret is answered with that one, so that secrets can be exchanged on one node
- * after the other.
+ * A peer that used the previous secret is answered with that one, so that secrets can be exchanged on one
+ * node after the other.
  * @param onPeer  called once, when the finish is on its way; the socket's callbacks are set within
  * @see server-semantics section 19, replica handshake
  */

@@ -1,8 +1,9 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
 
 /**
- * Why a connection between replicas does not come about. `status` is what the acceptor tells the dialer in its
- * challenge; reasons without one are told to nobody, for whoever is on the other side has proved nothing.
+ * Why a connection between replicas does not come about. `status` is what the acceptor tells the dialer in
+ * its challenge; reasons without one are told to nobody, for whoever is on the other side has proved
+ * nothing.
  */
 const REFUSALS = {
   other_cluster: { status: 1, text: "the cluster names of both differ" },
