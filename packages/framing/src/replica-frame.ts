@@ -18,6 +18,7 @@ export const ReplicaCommand = {
   requestStartView: 14,
   requestPrepare: 15,
   prepareGone: 16,
+  viewNumber: 17,
   hello: 18,
   challenge: 19,
   finish: 20,

@@ -93,7 +93,9 @@ const ANY: { [Kind in ReplicaMessage["kind"]]: fc.Arbitrary<Extract<ReplicaMessa
     view: u32,
     replica,
     nonce: counter,
+    wantsViews: fc.boolean(),
   }),
+  viewNumber: record({ kind: fc.constant("viewNumber" as const), view: u32, replica, nonce: counter }),
   requestPrepare: record({
     kind: fc.constant("requestPrepare" as const),
     view: u32,

@@ -26,6 +26,7 @@ import { type StateChunkRequestMessage, stateChunkRequestCodec } from "./state-c
 import { type StateEndMessage, stateEndCodec } from "./state-end.ts";
 import { type StateManifestMessage, stateManifestCodec } from "./state-manifest.ts";
 import { type StateRequestMessage, stateRequestCodec } from "./state-request.ts";
+import { type ViewNumberMessage, viewNumberCodec } from "./view-number.ts";
 
 /** What replicas of one group agree by; shaped as the consensus takes it. */
 export type GroupMessage =
@@ -36,6 +37,7 @@ export type GroupMessage =
   | DoViewChangeMessage
   | StartViewMessage
   | RequestStartViewMessage
+  | ViewNumberMessage
   | RequestPrepareMessage
   | PrepareGoneMessage;
 
@@ -71,6 +73,7 @@ const CODECS: {
   doViewChange: doViewChangeCodec,
   startView: startViewCodec,
   requestStartView: requestStartViewCodec,
+  viewNumber: viewNumberCodec,
   requestPrepare: requestPrepareCodec,
   prepareGone: prepareGoneCodec,
   stateRequest: stateRequestCodec,

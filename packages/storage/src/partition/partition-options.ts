@@ -38,10 +38,7 @@ export interface PartitionOptions {
   readonly validateChecksums: boolean;
   /** Most stored offsets per kind. */
   readonly consumerOffsetsMax: number;
-  /**
-   * Given: damage that keeps an `exclusive` partition from taking writes is left behind, see
-   * `repairDamage`.
-   */
+  /** Given: damage that keeps an `exclusive` partition from taking writes is left behind, see `repairDamage`. */
   readonly repair?: RepairedOffsets;
   /** Clients whose latest requests are remembered, so that a repetition is known; default 4096. */
   readonly requestClientsMax?: number;

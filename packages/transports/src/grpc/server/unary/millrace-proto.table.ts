@@ -1,15 +1,14 @@
 // The gRPC door of a Millrace server.
 //
-// Exchange carries the binary protocol: each Frame is one whole message, a 256-byte header and its body, as
-// on TCP. Requests are answered in the order they came. The other calls are one command each, for clients
-// that know nothing but this file.
+// Exchange carries the binary protocol: each Frame is one whole message, a 256-byte header and its body, as on
+// TCP. Requests are answered in the order they came. The other calls are one command each, for clients that know
+// nothing but this file.
 //
-// Credentials are call credentials, in the metadata `authorization`: `Bearer <token>` with a personal
-// access token or the token that Login gave. Exchange also takes `Basic <base64 of user:password>`; with
-// credentials the first Frame that comes back is the answer to the login, without them the first Frame a
-// client sends is its login. gRPC libraries hand credentials over on encrypted channels only, and the
-// server takes them in clear from its own machine only: there send `authorization` as plain metadata of
-// each call.
+// Credentials are call credentials, in the metadata `authorization`: `Bearer <token>` with a personal access token
+// or the token that Login gave. Exchange also takes `Basic <base64 of user:password>`; with credentials the first
+// Frame that comes back is the answer to the login, without them the first Frame a client sends is its login.
+// gRPC libraries hand credentials over on encrypted channels only, and the server takes them in clear from its own
+// machine only: there send `authorization` as plain metadata of each call.
 //
 // An error has the gRPC status nearest to it; the trailing metadata `millrace-code` holds its number, and
 // `millrace-error` its name. Ids and counters are exact: 64 bits as uint64, 128 bits as 16 bytes.

@@ -1,8 +1,7 @@
 import { FieldKind } from "@millrace/framing";
 import type { Schema } from "../routes/route.ts";
 
-// JSON schemas of what the API takes and gives, for the document that describes it. @see http-api sections
-// 4 to 7
+// JSON schemas of what the API takes and gives, for the document that describes it. @see http-api sections 4 to 7
 
 const text: Schema = { type: "string" };
 const flag: Schema = { type: "boolean" };
