@@ -44,7 +44,8 @@ export function createSimPeerBuses(options: SimPeerBusOptions): SimPeerBuses {
   const { replicaCount, network = (_packet, deliver) => queueMicrotask(deliver) } = options;
   const cut = new Set<string>();
   const buses: PeerBus[] = [];
-  const isUp = (one: number, other: number) => one !== other && !cut.has(linkName(one, other));
+  const isUp = (one: number, other: number) =>
+    one !== other && Math.max(one, other) < replicaCount && !cut.has(linkName(one, other));
   const setLink = (one: number, other: number, up: boolean) => {
     if (one === other || isUp(one, other) === up) return;
     if (up) cut.delete(linkName(one, other));

@@ -3,7 +3,7 @@ import net from "node:net";
 import { before, describe, test } from "node:test";
 import { connect as connectTls } from "node:tls";
 import { ErrorCode, isCodedError } from "@millrace/errors";
-import { encodeRequestHeader, HeapLeases } from "@millrace/framing";
+import { encodeRequestHeader, HeapLeases, openReplicaFrame, ReplicaCommand } from "@millrace/framing";
 import { makeTestAuthority, SeededRandom, type TestAuthority } from "@millrace/testkit";
 import { connectTcp } from "../tcp/client/index.ts";
 import { ACCEPTED, REFUSAL_REASONS, reasonOfStatus, refusal, statusOf } from "./handshake/refusal.ts";
@@ -12,6 +12,7 @@ import {
   type BusUnderTest,
   type ClusterUnderTest,
   frameOf,
+  hash,
   until,
   withCluster,
 } from "./replica-bus-setting.compliance.ts";
@@ -178,6 +179,23 @@ describe("the replica port", () => {
   const closed = (socket: net.Socket) =>
     new Promise<void>((resolve) => socket.once("close", () => resolve()));
 
+  /** What the port says to an opening: one frame, or the end. */
+  async function answerTo({ bus }: BusUnderTest, opening: readonly Uint8Array[]) {
+    const socket = net.connect(bus.port, "127.0.0.1");
+    socket.on("error", () => {});
+    for (const part of opening) socket.write(part);
+    const said: Buffer[] = [];
+    const isAnswered = new Promise<void>((resolve) => {
+      socket.on("data", (bytes) => {
+        said.push(bytes);
+        if (bytes[160] === ACCEPTED) resolve();
+      });
+      socket.once("close", () => resolve());
+    });
+    await isAnswered;
+    return { answer: Buffer.concat(said), socket };
+  }
+
   test("closes the connection of a client and says what reached it", () =>
     withCluster(async (cluster) => {
       const pair = await pairWithout1(cluster);
@@ -218,6 +236,32 @@ describe("the replica port", () => {
         () => pair.two.count("replica_connections_refused_total{no_replica}") === garbage.length,
         "all are counted",
       );
+      await assertCarriesOn(pair);
+    }));
+
+  test("closes who shakes hands in the wrong order, with fields that nobody writes, or with a proof sent back", () =>
+    withCluster(async (cluster) => {
+      const keys = await keysOf(SECRET);
+      const pair = await pairWithout1(cluster, { keys });
+      const random = new SeededRandom(9);
+      const { hello, challenge, finish } = ReplicaCommand;
+      const greeting = Uint8Array.of(2, 3, 1, ...random.bytes(32));
+      const openings = [
+        frameOf(1, { command: finish, fields: random.bytes(32) }),
+        frameOf(1, { command: challenge, fields: random.bytes(65) }),
+        frameOf(1, { command: hello, fields: greeting, payload: Uint8Array.of(1) }),
+        ...Array.from({ length: 30 }, () =>
+          frameOf(1, { command: hello, fields: random.bytes(random.below(200)) }),
+        ),
+      ];
+      for (const opening of openings)
+        assert.equal((await answerTo(pair.two, opening)).socket.destroyed, true);
+      const { answer, socket } = await answerTo(pair.two, frameOf(1, { command: hello, fields: greeting }));
+      const { fields } = openReplicaFrame(hash, answer);
+      assert.equal(fields[0], ACCEPTED);
+      socket.write(frameOf(1, { command: finish, fields: fields.slice(33, 65) })[0]!);
+      await closed(socket);
+      await until(() => says(pair.two, `${REFUSED} unproven`), "the proof is another's");
       await assertCarriesOn(pair);
     }));
 

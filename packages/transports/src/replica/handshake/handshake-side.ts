@@ -61,7 +61,8 @@ export function readExpected<T>(
   frame: OpenedFrame,
   { command, read }: { readonly command: number; readonly read: (frame: OpenedFrame) => T },
 ): T {
-  if (frame.command !== command) throw refusal("no_replica", { command: frame.command });
+  const isBare = frame.payload.length === 0 && frame.group === undefined;
+  if (frame.command !== command || !isBare) throw refusal("no_replica", { command: frame.command });
   try {
     return read(frame);
   } catch (cause) {
