@@ -177,7 +177,10 @@ test("Each refusal has the code of all of them and a reason; the status of a cha
 
 describe("the replica port", () => {
   const closed = (socket: net.Socket) =>
-    new Promise<void>((resolve) => socket.once("close", () => resolve()));
+    new Promise<void>((resolve) => {
+      if (socket.closed) resolve();
+      else socket.once("close", () => resolve());
+    });
 
   /** What the port says to an opening: one frame, or the end. */
   async function answerTo({ bus }: BusUnderTest, opening: readonly Uint8Array[]) {
@@ -279,11 +282,13 @@ describe("the replica port", () => {
       const two = await cluster.start(2, { handshakeMs: 60_000 });
       const sockets = Array.from({ length: 40 }, () => net.connect(two.bus.port, "127.0.0.1"));
       for (const socket of sockets) socket.on("error", () => {}).resume();
+      cluster.onStop(() => {
+        for (const socket of sockets) socket.destroy();
+      });
       await until(() => says(two, `${REFUSED} too_many`), "the oldest had to go");
       const zero = await cluster.start(0);
       await until(() => zero.bus.isUp(2), "0 is connected");
       assert.ok(two.count("replica_connections_refused_total{too_many}") >= 9);
-      for (const socket of sockets) socket.destroy();
     }));
 });
 
@@ -414,6 +419,7 @@ describe("TLS between replicas", () => {
           near.pipe(far).pipe(near);
         },
       );
+      cluster.onStop(() => between.close());
       let target = 0;
       await cluster.start(1, { keys, tls }, (own) => {
         target = own;
@@ -423,6 +429,5 @@ describe("TLS between replicas", () => {
       });
       await zero.bus.listen();
       await until(() => says(zero, `${CANNOT} unproven`), "0 does not believe what came through");
-      between.close();
     }));
 });

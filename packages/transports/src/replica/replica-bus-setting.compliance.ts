@@ -44,6 +44,12 @@ export interface BusUnderTest {
 export class ClusterUnderTest {
   readonly #ports = new Map<number, number>();
   readonly #running: BusUnderTest[] = [];
+  readonly #others: (() => void)[] = [];
+
+  /** Something else to end with the cluster, also when the test fails. */
+  onStop(end: () => void): void {
+    this.#others.push(end);
+  }
 
   /** A bus that listens; `port` is where others are to dial it, when that is not its own port. */
   async start(
@@ -66,6 +72,7 @@ export class ClusterUnderTest {
 
   /** Ends every bus; none may hold memory of messages then. */
   async stop(): Promise<void> {
+    for (const end of this.#others) end();
     await Promise.all(this.#running.map(({ bus }) => bus.close()));
     for (const { bus, pool } of this.#running) {
       await until(() => pool.leasesOut === 0, `replica ${bus.replica} holds ${pool.leasesOut} leases`);

@@ -7,8 +7,14 @@ import { CLUSTER, FRAME_LENGTH_MAX, frameOf, until, withCluster } from "./replic
 
 const TIMES = { keepaliveMs: 50, deadAfterMs: 250 };
 
+interface StoppableWay {
+  readonly port: number;
+  readonly stop: () => void;
+  readonly end: () => void;
+}
+
 /** A way between two replicas that can fall silent without closing. */
-function stoppableWay(port: number): Promise<{ port: number; stop: () => void; end: () => void }> {
+function stoppableWay(port: number): Promise<StoppableWay> {
   const sockets = new Set<net.Socket>();
   let isStopped = false;
   const server = net.createServer((near) => {
@@ -181,9 +187,10 @@ describe("the bus between replicas", () => {
   test("ends a connection whose other side says nothing any longer", () =>
     withCluster(async (cluster) => {
       const one = cluster.make(0, { replicaCount: 2, times: TIMES });
-      const ways: Awaited<ReturnType<typeof stoppableWay>>[] = [];
+      const ways: StoppableWay[] = [];
       const two = await cluster.start(1, { replicaCount: 2, times: TIMES }, async (own) => {
         const way = await stoppableWay(own);
+        cluster.onStop(way.end);
         ways.push(way);
         return way.port;
       });
@@ -193,7 +200,6 @@ describe("the bus between replicas", () => {
       way?.stop();
       await until(() => one.turns.includes("down 1") && two.turns.includes("down 0"), "both notice");
       assert.match(one.lines.join("\n"), /not connected any longer\. Replica 1 said nothing for 250 ms/);
-      way?.end();
     }));
 
   test("puts a new connection in the place of one that is silent", () =>
@@ -201,6 +207,7 @@ describe("the bus between replicas", () => {
       const patient = { keepaliveMs: 50, deadAfterMs: 60_000 };
       const two = await cluster.start(1, { replicaCount: 2, times: patient });
       const way = await stoppableWay(two.bus.port);
+      cluster.onStop(way.end);
       const addressOf = () => ({ host: "127.0.0.1", port: way.port });
       const lost = cluster.make(0, { replicaCount: 2, times: patient, addressOf });
       await lost.bus.listen();
@@ -208,10 +215,10 @@ describe("the bus between replicas", () => {
       way.stop();
       const back = await cluster.start(0, { replicaCount: 2, times: patient });
       await until(() => back.bus.isUp(1), "the new one is connected");
+      await until(() => two.turns.length === 3, "the other side knows it");
       assert.deepEqual(two.turns, ["up 0", "down 0", "up 0"]);
       back.send(1, { view: 4 });
       await until(() => two.heard.includes("0:4"), "it is heard");
-      way.end();
     }));
 
   test("cannot be of another cluster than its frames", () =>
