@@ -33,6 +33,8 @@ export class Acceptor {
   readonly #server: net.Server;
   /** Handshakes under way, the oldest first. */
   readonly #underWay = new Set<PeerSocket>();
+  /** Sockets in the TLS handshake, by the address of the other side, the oldest first. */
+  readonly #encrypting = new Map<string, Socket>();
   #port = 0;
 
   /** @throws CodedError InvalidTlsCertificate when certificate and key are no pair */
@@ -68,6 +70,7 @@ export class Acceptor {
   /** Takes no more connections and ends those that are not proved. */
   close(): void {
     this.#server.close();
+    for (const socket of this.#encrypting.values()) socket.destroy();
     for (const socket of this.#underWay) socket.close(disconnected());
   }
 
@@ -82,8 +85,9 @@ export class Acceptor {
     const tls = this.#parts.tls!;
     const checked = serverTlsOptions(tls, this.#parts.handshakeMs);
     const server = createTlsServer({ ...checked, ...replicaTlsOptions(tls), noDelay: true });
-    server.maxConnections = HANDSHAKES_MAX + this.#parts.self.replicaCount;
+    server.on("connection", (socket) => this.#noteEncrypting(socket));
     server.on("secureConnection", (socket) => {
+      this.#encrypting.delete(peerText(socket));
       if (socket.alpnProtocol === ALPN) return this.#accept(socket);
       socket.destroy();
       this.#refuse(refusal("other_channel"), peerText(socket));
@@ -93,6 +97,18 @@ export class Acceptor {
       this.#refuse(refusal("other_channel", { tls: systemCode(error) }, error), peerText(socket));
     });
     return server;
+  }
+
+  #noteEncrypting(socket: Socket): void {
+    const address = peerText(socket);
+    const [oldest] = this.#encrypting.size < HANDSHAKES_MAX ? [] : this.#encrypting;
+    if (oldest !== undefined) {
+      oldest[1].destroy();
+      this.#encrypting.delete(oldest[0]);
+      this.#refuse(refusal("too_many"), oldest[0]);
+    }
+    this.#encrypting.set(address, socket);
+    socket.once("close", () => this.#encrypting.delete(address));
   }
 
   #accept(socket: Socket): void {

@@ -95,6 +95,11 @@ export class PeerSocket {
     return this.#isHeldBack;
   }
 
+  /** True once this side began to close: nothing is taken any more. */
+  get isClosing(): boolean {
+    return this.#isClosing;
+  }
+
   get framesQueued(): number {
     return this.#queue.framesQueued;
   }

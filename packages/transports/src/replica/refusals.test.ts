@@ -277,19 +277,24 @@ describe("the replica port", () => {
       await until(() => says(two, `${REFUSED} too_slow`), "it says so");
     }));
 
-  test("has room for a replica however many others say nothing", () =>
-    withCluster(async (cluster) => {
-      const two = await cluster.start(2, { handshakeMs: 60_000 });
-      const sockets = Array.from({ length: 40 }, () => net.connect(two.bus.port, "127.0.0.1"));
-      for (const socket of sockets) socket.on("error", () => {}).resume();
-      cluster.onStop(() => {
-        for (const socket of sockets) socket.destroy();
-      });
-      await until(() => says(two, `${REFUSED} too_many`), "the oldest had to go");
-      const zero = await cluster.start(0);
-      await until(() => zero.bus.isUp(2), "0 is connected");
-      assert.ok(two.count("replica_connections_refused_total{too_many}") >= 9);
-    }));
+  for (const isEncrypted of [false, true]) {
+    test(`has room for a replica however many others say nothing${isEncrypted ? ", with TLS too" : ""}`, () =>
+      withCluster(async (cluster) => {
+        const authority = await makeTestAuthority();
+        const secure = { keys: await keysOf(SECRET), tls: await authority.issue(["127.0.0.1"]) };
+        const options = isEncrypted ? secure : {};
+        const two = await cluster.start(2, { ...options, handshakeMs: 60_000 });
+        const sockets = Array.from({ length: 40 }, () => net.connect(two.bus.port, "127.0.0.1"));
+        for (const socket of sockets) socket.on("error", () => {}).resume();
+        cluster.onStop(() => {
+          for (const socket of sockets) socket.destroy();
+        });
+        await until(() => says(two, `${REFUSED} too_many`), "the oldest had to go");
+        const zero = await cluster.start(0, options);
+        await until(() => zero.bus.isUp(2), "0 is connected");
+        assert.ok(two.count("replica_connections_refused_total{too_many}") >= 9);
+      }));
+  }
 });
 
 describe("the shared secret", () => {

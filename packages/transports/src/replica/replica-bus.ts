@@ -97,7 +97,7 @@ export class ReplicaBus implements PeerBus {
 
   send(to: number, parts: readonly Uint8Array[], onDone?: () => void): boolean {
     const link = this.#links.get(to);
-    if (link === undefined) {
+    if (link === undefined || link.socket.isClosing) {
       this.#metrics.droppedDown.add(1);
       onDone?.();
       return false;
