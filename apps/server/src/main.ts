@@ -30,10 +30,11 @@ export async function main(args: readonly string[]): Promise<void> {
 
 async function serve(flags: Flags): Promise<void> {
   const { environment, path: environmentPath } = await withEnvironmentFile(process.env, process.cwd());
-  const { config, configPath, warnings } = await loadConfig({
+  const { config, configPath, replica, warnings } = await loadConfig({
     environment,
     configPath: flags.configPath,
     dataPath: flags.dataPath,
+    replica: flags.replica,
   });
   const sinks = new LogSinks(consoleSink({ pretty: process.stderr.isTTY === true }));
   const log = createPinoLog({ level: config.logging.level, sink: sinks });
@@ -43,6 +44,7 @@ async function serve(flags: Flags): Promise<void> {
   for (const warning of warnings) log.warn(warning);
   const server = await startServer({
     config,
+    replica,
     environment,
     log,
     sinks,

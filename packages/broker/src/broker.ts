@@ -12,6 +12,7 @@ import { endSession } from "./sessions/logout.ts";
 import { releaseRecoveredSessions } from "./sessions/recovered-sessions.ts";
 import { watchSlowReaders } from "./sessions/slow-readers.ts";
 import type { Shard } from "./shard.ts";
+import type { NodeIdentity } from "./start/node-identity.ts";
 import { type OpenedShard, openShard } from "./start/open-shard.ts";
 import type { CollectSnapshot } from "./start/snapshot-collector.ts";
 import { cleanExpiredTokens } from "./tokens/token-cleaner.ts";
@@ -31,6 +32,8 @@ export interface BrokerOptions {
   readonly config: BrokerConfig;
   /** Encrypts messages in the data directory; absent, they are stored as they are sent. */
   readonly cipher?: Cipher | undefined;
+  /** Which node of which cluster this is; left out, a server that stands alone. */
+  readonly identity?: NodeIdentity;
   /**
    * The way to the process's other shards, which own a part of the partitions; left out, or with one shard,
    * all partitions are this one's. `kernel` and `pool` are over the memory that all of them share then.

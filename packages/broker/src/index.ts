@@ -21,4 +21,5 @@ export type { PartitionHostOptions } from "./partition-plane/partition-host.ts";
 export { partitionPath } from "./partition-plane/partition-path.ts";
 export type { Shard } from "./shard.ts";
 export { PartitionShard, servePartitions } from "./shards/partition-shard.ts";
+export type { NodeIdentity } from "./start/node-identity.ts";
 export type { CollectSnapshot } from "./start/snapshot-collector.ts";

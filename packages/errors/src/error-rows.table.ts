@@ -266,4 +266,6 @@ export const ERROR_ROWS = [
   [20016, "InvalidArgument", "invalid_argument"],
   [20021, "TooManyConsumerGroups", "too_many_consumer_groups"],
   [20022, "TooManyUsers", "too_many_users"],
+  [20030, "ReplicaFrameInvalid", "replica_frame_invalid"],
+  [20031, "ReplicaRefused", "replica_refused"],
 ] as const satisfies readonly ErrorRow[];

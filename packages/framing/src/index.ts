@@ -59,6 +59,17 @@ export { FRAME_AT, FRAME_HEADER_LENGTH, frameLengthAt, offsetDeltaAt } from "./f
 export { commandAt, HEADER_LENGTH, MESSAGE_LENGTH_MAX, messageLengthAt, WireCommand } from "./header-kind.ts";
 export { type KeyHash, loadKeyHash } from "./key-hash.ts";
 export {
+  type FrameHash,
+  type GroupAddress,
+  type OpenedFrame,
+  openReplicaFrame,
+  type PartitionAddress,
+  ReplicaCommand,
+  type ReplicaFrame,
+  readFrameFields,
+  sealReplicaFrame,
+} from "./replica-frame.ts";
+export {
   decodeReplyHeader,
   encodeReplyHeader,
   type ReplyFields,

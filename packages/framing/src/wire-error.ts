@@ -10,7 +10,8 @@ export type WireReason =
   | "trailing_bytes"
   | "bad_length"
   | "bad_value"
-  | "too_many";
+  | "too_many"
+  | "bad_seal";
 
 /**
  * Bytes do not follow their format.

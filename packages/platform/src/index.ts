@@ -18,6 +18,8 @@ export { type DiskFailure, diskError } from "./disk-error.ts";
 export { diskPathNames, parentDiskPath } from "./disk-path.ts";
 export { type Log, type LogFacts, silentLog } from "./log.ts";
 export { type Counter, type Gauge, type Metrics, silentMetrics } from "./metrics.ts";
+export type { PeerBus } from "./peer-bus.ts";
+export { openPeerFrame } from "./peer-frame.ts";
 export type { Host, HostFacts, HostLoad, Passwords, Platform, ProcessFacts } from "./platform.ts";
 export type { ShardBus } from "./shard-bus.ts";
 export type { Span, Tracer } from "./tracer.ts";

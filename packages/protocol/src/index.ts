@@ -229,6 +229,21 @@ export {
 } from "./permissions.ts";
 export type { PollingStrategy } from "./polling-strategy.ts";
 export { readPollingStrategy, writePollingStrategy } from "./polling-strategy.ts";
+export { type ForwardedReplyMessage, ForwardOutcome } from "./replicas/forwarded-reply.ts";
+export type { ForwardedRequestMessage } from "./replicas/forwarded-request.ts";
+export { PREPARE_RECORDS_MAX, type PrepareRecord } from "./replicas/prepare-record.ts";
+export {
+  type AddressedMessage,
+  decodeReplicaMessage,
+  encodeReplicaMessage,
+  type ForwardMessage,
+  type GroupMessage,
+  type ReplicaEnvelope,
+  type ReplicaMessage,
+  type StateMessage,
+} from "./replicas/replica-message.ts";
+export { STATE_CHUNK_LENGTH_MAX } from "./replicas/state-chunk.ts";
+export { STATE_PARTS_MAX, type StatePart } from "./replicas/state-manifest.ts";
 export {
   decodeResultSection,
   encodeResultRejection,

@@ -40,7 +40,7 @@ export const WITHOUT_NODE: readonly string[] = [
  */
 export const NODE_ROOMS: Readonly<Record<string, RegExp>> = {
   platform: /\/src\/node\//,
-  transports: /\/src\/(?:tcp|tls|grpc|http|listening|websocket\/(?:node|client|server))\//,
+  transports: /\/src\/(?:tcp|tls|grpc|http|replica|listening|websocket\/(?:node|client|server))\//,
   client: /\/src\/default-platform\.ts$|\/src\/connection\/diagnostics\.ts$/,
 };
 

@@ -73,7 +73,6 @@ export function unbuiltSwitches(config: Config): readonly (readonly [key: string
   return [
     ["quic.enabled", config.quic.enabled],
     ["http.web_ui", config.http.enabled && config.http.web_ui],
-    ["cluster.enabled", config.cluster.enabled],
   ];
 }
 
@@ -94,13 +93,15 @@ function reasonOf(key: string): string {
     : "";
 }
 
-/** Clients reconnect to the address the roster names, so a wildcard needs one that can be reached. */
+/**
+ * Clients reconnect to the address the roster names; without `[cluster]` a wildcard needs one to put there.
+ */
 function checkReachable(config: Config): void {
   const advertised = config.node.advertised_address;
   for (const name of [...LISTENERS, "http"] as const) {
     if (!config[name].enabled) continue;
     const { host } = parseListenAddress(config[name].address, `${name}.address`);
-    if (advertised !== undefined || !isWildcard(host)) continue;
+    if (advertised !== undefined || config.cluster.enabled || !isWildcard(host)) continue;
     throw invalid(`${name}.address`, `binds every interface (${host}); set node.advertised_address too`);
   }
   if (advertised !== undefined && isWildcard(advertised)) {

@@ -34,10 +34,10 @@ export function effectiveConfig(
 
 function withoutSecrets(tree: object): Record<string, unknown> {
   const kept = Object.entries(tree).filter(([key, value]) => value !== undefined && !SECRET_KEYS.has(key));
-  return Object.fromEntries(
-    kept.map(([key, value]) => [
-      key,
-      typeof value === "object" && value !== null && !Array.isArray(value) ? withoutSecrets(value) : value,
-    ]),
-  );
+  return Object.fromEntries(kept.map(([key, value]) => [key, cleaned(value)]));
+}
+
+function cleaned(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(cleaned);
+  return typeof value === "object" && value !== null ? withoutSecrets(value) : value;
 }

@@ -29,9 +29,17 @@ export function variableName(path: readonly string[]): string {
   return path.join("_").toUpperCase();
 }
 
-/** The list that a variable such as `..._ALLOWED_ORIGINS_0` or `..._TRUSTED_ISSUERS_0_ISSUER` belongs to. */
-export function listName(variable: string): string | undefined {
-  return /^(.+?)_\d+(?:_[A-Z_]+)?$/.exec(variable)?.[1];
+/**
+ * Patterns of all variables there are, without prefixes: for elements of lists `..._0`, and `..._0_KEY`
+ * where they are tables.
+ */
+export function variablePatterns(schema: unknown = configSchema, name = ""): readonly string[] {
+  const shape = tableShape(schema);
+  if (shape !== undefined) {
+    return Object.entries(shape).flatMap(([key, inner]) => variablePatterns(inner, joinName(name, key)));
+  }
+  const element = listElement(schema);
+  return element === undefined ? [name] : [name, ...variablePatterns(element, `${name}_\\d+`)];
 }
 
 /**
@@ -44,21 +52,32 @@ export function listName(variable: string): string | undefined {
  */
 export function environmentOverrides(environment: Environment): readonly Override[] {
   return schemaLeaves(configSchema).flatMap((path) => {
-    const name = variableName(path);
-    const value = prefixedVariable(environment, name) ?? elements(environment, name, path);
+    const value = givenValue(environment, schemaAt(configSchema, path), path);
     return value === undefined ? [] : [{ path, value }];
   });
 }
 
-function elements(environment: Environment, name: string, path: readonly string[]): unknown[] | undefined {
-  const element = listElement(schemaAt(configSchema, path));
+/** What the environment says of a value, or of anything in it; undefined when it says nothing. */
+function givenValue(environment: Environment, schema: unknown, path: readonly string[]): unknown {
+  const shape = tableShape(schema);
+  if (shape === undefined) {
+    return prefixedVariable(environment, variableName(path)) ?? elements(environment, schema, path);
+  }
+  const given = Object.entries(shape).map(([key, inner]) => [
+    key,
+    givenValue(environment, inner, [...path, key]),
+  ]);
+  const known = given.filter(([, value]) => value !== undefined);
+  return known.length === 0 ? undefined : Object.fromEntries(known);
+}
+
+function elements(environment: Environment, schema: unknown, path: readonly string[]): unknown[] | undefined {
+  const element = listElement(schema);
   if (element === undefined) return undefined;
-  const shape = tableShape(element);
   const found: unknown[] = [];
-  for (const index of indices(environment, name)) {
+  for (const index of indices(environment, variableName(path))) {
     if (index !== found.length) throw invalid(`${path.join(".")}[${found.length}]`, "is missing in the list");
-    const own = `${name}_${index}`;
-    found.push(shape === undefined ? prefixedVariable(environment, own) : fields(environment, own, shape));
+    found.push(givenValue(environment, element, [...path, String(index)]));
   }
   return found.length === 0 ? undefined : found;
 }
@@ -73,10 +92,6 @@ function indices(environment: Environment, name: string): readonly number[] {
   return [...new Set(found)].sort((a, b) => a - b);
 }
 
-function fields(environment: Environment, name: string, shape: Readonly<Record<string, unknown>>): object {
-  const given = Object.keys(shape).map((key) => [
-    key,
-    prefixedVariable(environment, `${name}_${key.toUpperCase()}`),
-  ]);
-  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
+function joinName(name: string, key: string): string {
+  return name === "" ? key.toUpperCase() : `${name}_${key.toUpperCase()}`;
 }

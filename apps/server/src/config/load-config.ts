@@ -2,6 +2,7 @@ import { access, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CodedError, ErrorCode } from "@millrace/errors";
 import { parse as parseToml, TomlError } from "smol-toml";
+import { checkCluster } from "./check-cluster.ts";
 import { checkConfig } from "./check-config.ts";
 import { type Environment, environmentOverrides, prefixedVariable } from "./environment.ts";
 import { refuseRemovedKeys } from "./removed-keys.ts";
@@ -19,12 +20,16 @@ export interface ConfigSources {
   readonly workingDirectory?: string | undefined;
   /** A data path named on the command line; stronger than everything else. */
   readonly dataPath?: string | undefined;
+  /** Which node of the roster this is, named on the command line. */
+  readonly replica?: number | undefined;
 }
 
 /** The configuration and what deserves a warning in the log. */
 export interface LoadedConfig {
   readonly config: Config;
   readonly configPath: string | undefined;
+  /** This node's replica id; 0 for a server that stands alone. */
+  readonly replica: number;
   readonly warnings: readonly string[];
 }
 
@@ -50,8 +55,9 @@ export async function loadConfig(sources: ConfigSources): Promise<LoadedConfig> 
   if (sources.dataPath !== undefined) tree["path"] = sources.dataPath;
   const config = parseTree(tree);
   checkConfig(config);
+  const replica = checkCluster(config, sources.replica);
   const warnings = [...ignored, ...level.warnings, ...warningsWithoutEffect(givenKeys(tree))];
-  return { config, configPath, warnings };
+  return { config, configPath, replica, warnings };
 }
 
 /** The file that is named, else the one at the reference's place, else none. */

@@ -9,12 +9,6 @@ export function tableShape(schema: unknown): Readonly<Record<string, unknown>> |
   return inner instanceof z.ZodObject ? inner.shape : undefined;
 }
 
-/** True for a table that takes keys it does not name. */
-export function isOpenTable(schema: unknown): boolean {
-  const inner = withoutDefault(schema);
-  return inner instanceof z.ZodObject && inner.def.catchall !== undefined;
-}
-
 /** Paths of every value the schema names, in its order. */
 export function schemaLeaves(schema: unknown, path: readonly string[] = []): readonly (readonly string[])[] {
   const shape = tableShape(schema);

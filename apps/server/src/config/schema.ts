@@ -6,6 +6,7 @@ import {
   TOKENS_PER_USER_MAX,
 } from "@millrace/protocol";
 import { z } from "zod";
+import { clusterSchema } from "./cluster-schema.ts";
 import * as defaults from "./defaults.ts";
 import {
   byteSize,
@@ -220,7 +221,7 @@ export const configSchema = z.object({
   }),
   partition,
   message_bus: messageBus,
-  cluster: z.looseObject({ enabled: flag(false) }).prefault({}),
+  cluster: clusterSchema,
 });
 
 /** The parsed configuration. */

@@ -23,6 +23,7 @@ const OTHER_DEFAULTS: readonly string[] = [
   "memory_pool.size",
   "sharding.cpu_allocation",
   "partition.prepare_queue_depth",
+  "cluster.heartbeat_timeout",
 ];
 
 test("The table of section 15 has a row for each setting the server knows, in its order, and no other.", () => {

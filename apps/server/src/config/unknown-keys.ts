@@ -1,8 +1,8 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
-import { type Environment, listName, variableName } from "./environment.ts";
+import { type Environment, variableName, variablePatterns } from "./environment.ts";
 import { nearestName } from "./nearest-name.ts";
 import { configSchema } from "./schema.ts";
-import { isOpenTable, schemaLeaves, tableShape } from "./schema-leaves.ts";
+import { listElement, schemaLeaves, tableShape } from "./schema-leaves.ts";
 
 /** Most unknown names told at once. */
 const TOLD_MAX = 5;
@@ -24,10 +24,15 @@ export function refuseUnknownKeys(file: unknown, environment: Environment): read
   return variables.map((name) => `The variable ${name} names no setting and is ignored.`);
 }
 
-/** Dotted names of keys in `given` that the schema does not know. */
+/** Dotted names of keys in `given` that the schema does not know, those in the elements of lists too. */
 function unknownKeys(schema: unknown, given: unknown, path: readonly string[] = []): readonly string[] {
+  if (typeof given !== "object" || given === null) return [];
+  const element = listElement(schema);
+  if (element !== undefined && Array.isArray(given)) {
+    return given.flatMap((one, index) => unknownKeys(element, one, [...path, String(index)]));
+  }
   const shape = tableShape(schema);
-  if (shape === undefined || isOpenTable(schema) || typeof given !== "object" || given === null) return [];
+  if (shape === undefined) return [];
   return Object.entries(given).flatMap(([key, value]) =>
     Object.hasOwn(shape, key) ? unknownKeys(shape[key], value, [...path, key]) : [[...path, key].join(".")],
   );
@@ -36,13 +41,11 @@ function unknownKeys(schema: unknown, given: unknown, path: readonly string[] = 
 /** Variables that begin with one of our tables and name nothing in it; others belong to other programs. */
 function unknownVariables(environment: Environment): readonly string[] {
   const tables = Object.entries(configSchema.shape).flatMap(([key, schema]) =>
-    tableShape(schema) === undefined || isOpenTable(schema) ? [] : [key.toUpperCase()],
+    tableShape(schema) === undefined ? [] : [key.toUpperCase()],
   );
   const isOurs = new RegExp(`^(?:MILLRACE|IGGY)_(?:${tables.join("|")})_`);
-  const known = new Set([...variableNames("MILLRACE_"), ...variableNames("IGGY_")]);
-  return Object.keys(environment).filter(
-    (name) => isOurs.test(name) && !known.has(name) && !known.has(listName(name) ?? ""),
-  );
+  const isKnown = new RegExp(`^(?:MILLRACE|IGGY)_(?:${variablePatterns().join("|")})$`);
+  return Object.keys(environment).filter((name) => isOurs.test(name) && !isKnown.test(name));
 }
 
 function variableNames(prefix: string): readonly string[] {

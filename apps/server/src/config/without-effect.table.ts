@@ -1,6 +1,9 @@
 /** Keys that later releases of the reference have: a file that was written for them is taken. */
 const LATER = "a key of later releases of the reference";
 
+/** Only a node that has peers has a use for it. */
+const PEERS = "clusters of several nodes are not built yet";
+
 /** Settings that are read and checked and change nothing in this release: a key or a whole table, and why. */
 export const WITHOUT_EFFECT: readonly (readonly [path: string, reason: string])[] = [
   ["quic.address", "QUIC is not built"],
@@ -25,16 +28,30 @@ export const WITHOUT_EFFECT: readonly (readonly [path: string, reason: string])[
   ["sharding.reconcile_periodic_interval", "partitions are made and removed with the op that asks for it"],
   ["partition.wal_bytes_max", "op records stand beside each segment and go with it"],
   ["partition.offset_reservation_lease", "op records tell which offsets were given out"],
-  ["partition.evicted_ring_capacity", "clusters are not built yet"],
-  ["partition.evicted_ring_bytes_max", "clusters are not built yet"],
-  ["partition.transfer_served_cache_bytes_max", "clusters are not built yet"],
-  ["partition.transfer_artifact_bytes_max", "clusters are not built yet"],
-  ["message_bus.max_batch", "clusters are not built yet"],
-  ["message_bus.peer_queue_capacity", "clusters are not built yet"],
-  ["message_bus.reconnect_period", "clusters are not built yet"],
-  ["message_bus.close_peer_timeout", "clusters are not built yet"],
-  ["message_bus.close_grace", "clusters are not built yet"],
-  ["message_bus.handshake_grace", "clusters are not built yet"],
+  ["partition.evicted_ring_capacity", PEERS],
+  ["partition.evicted_ring_bytes_max", PEERS],
+  ["partition.transfer_served_cache_bytes_max", PEERS],
+  ["partition.transfer_artifact_bytes_max", PEERS],
+  ["message_bus.max_batch", PEERS],
+  ["message_bus.peer_queue_capacity", PEERS],
+  ["message_bus.reconnect_period", PEERS],
+  ["message_bus.close_peer_timeout", PEERS],
+  ["message_bus.close_grace", PEERS],
+  ["message_bus.handshake_grace", PEERS],
+  ["cluster.heartbeat_timeout", PEERS],
+  ["cluster.commit_broadcast_interval", PEERS],
+  ["cluster.prepare_retransmit_interval", PEERS],
+  ["cluster.view_change_retransmit_interval", PEERS],
+  ["cluster.view_change_status_timeout", PEERS],
+  ["cluster.request_start_view_retransmit_interval", PEERS],
+  ["cluster.view_probe_attempts_max", PEERS],
+  ["cluster.repair_retry_interval", PEERS],
+  ["cluster.repair_gap_debounce_interval", PEERS],
+  ["cluster.repair_chunk_max", PEERS],
+  ["cluster.superblock_wedged_fatal_timeout", PEERS],
+  ["cluster.auth", PEERS],
+  ["cluster.tls", PEERS],
+  ["cluster.coordinator", PEERS],
   ["logging.sysinfo_print_interval", LATER],
   ["consumer_group.session_timeout", LATER],
   ["consumer_group.heartbeat_interval", LATER],

@@ -10,6 +10,8 @@ export interface Flags {
   readonly withDefaultRootCredentials: boolean;
   readonly dataPath: string | undefined;
   readonly configPath: string | undefined;
+  /** Which node of the cluster's roster this is. */
+  readonly replica: number | undefined;
 }
 
 /**
@@ -27,7 +29,14 @@ export function parseFlags(args: readonly string[]): Flags {
     withDefaultRootCredentials: values["with-default-root-credentials"] ?? false,
     dataPath: values.data ?? values.path,
     configPath: values.config,
+    replica: replicaId(values["replica-id"]),
   };
+}
+
+function replicaId(text: string | undefined): number | undefined {
+  if (text === undefined || /^\d{1,3}$/.test(text)) return text === undefined ? undefined : Number(text);
+  const message = `--replica-id is "${text}"; it is the replica_id of a node of the roster, such as 0.`;
+  throw new CodedError(ErrorCode.InvalidArgument, message);
 }
 
 function parseValues(args: readonly string[]) {
@@ -43,6 +52,7 @@ function parseValues(args: readonly string[]) {
         data: { type: "string" },
         path: { type: "string" },
         config: { type: "string", short: "c" },
+        "replica-id": { type: "string" },
       },
     }).values;
   } catch (error) {

@@ -6,6 +6,7 @@ Starts a Millrace server. It listens on loopback only unless tcp.address says ot
 Options:
   --data PATH, --path PATH          folder that holds the data (default: ./local_data)
   -c, --config FILE                 TOML file with settings (default: what MILLRACE_CONFIG_PATH names)
+  --replica-id N                    which node of the roster in cluster.nodes this is
   -f, --fresh                       delete the data first
   --with-default-root-credentials   on the first start, make the root user iggy with the password iggy
   -V, --version                     print the version

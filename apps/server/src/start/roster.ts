@@ -1,7 +1,9 @@
 import type { ClusterMetadata } from "@millrace/protocol";
+import type { Config } from "../config/schema.ts";
 
 /**
- * The roster of a server that stands alone: one healthy leader at the address clients can reach.
+ * The roster of a server without peers: one healthy leader at the address clients can reach. With
+ * `[cluster]` it has the names and the address that are given there.
  *
  * @param bound  where the listeners are really bound; port 0 for one that is off
  */
@@ -12,14 +14,15 @@ export function singleNodeRoster(
     readonly httpPort: number;
     readonly websocketPort: number;
   },
-  advertisedAddress: string | undefined,
+  { cluster, node: { advertised_address: advertised } }: Pick<Config, "cluster" | "node">,
 ): ClusterMetadata {
+  const [own] = cluster.enabled ? cluster.nodes : [];
   return {
-    name: "single-node",
+    name: own === undefined ? "single-node" : cluster.name,
     nodes: [
       {
-        name: "iggy-node",
-        ip: advertisedAddress ?? bound.host,
+        name: own?.name ?? "iggy-node",
+        ip: own?.advertised_address ?? advertised ?? own?.ip ?? bound.host,
         tcpPort: bound.tcpPort,
         quicPort: 0,
         httpPort: bound.httpPort,

@@ -22,6 +22,7 @@ import { createSnapshotCollector } from "../snapshot/collect-snapshot.ts";
 import { startTelemetry } from "../telemetry/start-telemetry.ts";
 import { brokerConfig } from "./broker-config.ts";
 import { deleteData } from "./fresh-data.ts";
+import { nodeIdentity } from "./node-identity.ts";
 import { type ListenerName, type OpenListeners, openListeners } from "./open-listeners.ts";
 import { singleNodeRoster } from "./roster.ts";
 import { startHttp } from "./start-http.ts";
@@ -29,6 +30,8 @@ import { startHttp } from "./start-http.ts";
 /** What a start is told. */
 export interface StartOptions {
   readonly config: Config;
+  /** This node's replica id; 0 for a server that stands alone. */
+  readonly replica: number;
   readonly environment: Environment;
   readonly log: Log;
   /** Where the log goes; log files join once the data is taken. */
@@ -75,11 +78,11 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
 }
 
 async function startAt(dataPath: string, options: StartOptions): Promise<RunningServer> {
-  const { config, log } = options;
+  const { config, log, replica } = options;
   const metrics = createPrometheusMetrics();
   const tracer = await followRequests(options, metrics);
   const platform = createNodePlatform({ dataPath, log, metrics, tracer });
-  if (options.fresh) await deleteData(platform.disk, ownFolders(config, dataPath));
+  if (options.fresh) await deleteData(platform.disk, { replica, configured: ownFolders(config, dataPath) });
   const { host } = parseListenAddress(config.tcp.address, "tcp.address");
   const key = encryptionKey(config.encryption);
   const shards = shardsFor(options, { dataPath, key });
@@ -103,7 +106,8 @@ async function startAt(dataPath: string, options: StartOptions): Promise<Running
         metricsText: () => metrics.text(),
         configText: () => configText,
       })(asked),
-    roster: () => singleNodeRoster(bound, config.node.advertised_address),
+    identity: await nodeIdentity(config.cluster, replica),
+    roster: () => singleNodeRoster(bound, config),
     rootUser: async () => {
       madeRootUser = firstRootUser(options, platform);
       const { username, password } = madeRootUser;

@@ -12,7 +12,8 @@ import { type RunningServer, startServer } from "../start/start-server.ts";
 
 const PROTO = createRequire(import.meta.url).resolve("@millrace/transports/grpc/millrace.proto");
 
-// biome-ignore lint/suspicious/noExplicitAny: what a stock client takes and gives has the shapes of the proto file.
+// biome-ignore lint/suspicious/noExplicitAny: what a stock client takes and gives has the shapes of the
+// proto file.
 type Message = any;
 
 /** What a client made from the proto file has: one function per call. */
@@ -71,7 +72,7 @@ export class GrpcUnderTest {
     const onShardLost = () => assert.fail("a shard was lost");
     const onRootUserLeft = () => assert.fail("the start failed");
     const given = { fresh: false, withDefaultRootCredentials: true, onShardLost, onRootUserLeft };
-    const start = { config, environment, log: silentLog, sinks, ...given };
+    const start = { config, replica: 0, environment, log: silentLog, sinks, ...given };
     const server = await startServer(start);
     const address = Object.fromEntries(server.listeners)["grpc"];
     assert.ok(address !== undefined);

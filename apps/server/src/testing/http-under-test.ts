@@ -84,7 +84,7 @@ export class HttpUnderTest {
       roster: () =>
         singleNodeRoster(
           { host: "127.0.0.1", tcpPort: ports.tcp, httpPort: ports.http, websocketPort: 0 },
-          undefined,
+          config,
         ),
       rootUser: async () => ({ name: "iggy", passwordHash: await platform.passwords.hash("iggy") }),
     });

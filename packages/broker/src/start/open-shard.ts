@@ -21,6 +21,7 @@ import type { Shard } from "../shard.ts";
 import { ShardedPartitions } from "../shards/sharded-partitions.ts";
 import { loadTokenDigest } from "../tokens/token-digest.ts";
 import { ensureRootUser } from "./ensure-root-user.ts";
+import { keepIdentity, STANDING_ALONE } from "./node-identity.ts";
 import { openDataDirectory } from "./open-data-directory.ts";
 import { type EffectParts, performEffects } from "./perform-effects.ts";
 import { SnapshotCollector } from "./snapshot-collector.ts";
@@ -63,6 +64,7 @@ async function recoverShard(options: BrokerOptions, closers: (() => Promise<void
     log: platform.log,
     role: "exclusive",
   });
+  await keepIdentity(journal.superblock, options.identity ?? STANDING_ALONE);
   const checksumOf = createPrepareChecksum(kernel);
   const partitionMetrics = declarePartitionMetrics(platform.metrics);
   const partitions = new PartitionPlane({

@@ -24,6 +24,12 @@ export { SimClock } from "./sim-clock.ts";
 export type { CrashKeep } from "./sim-content.ts";
 export type { SimDiskOptions } from "./sim-device.ts";
 export { SimDisk } from "./sim-disk.ts";
+export {
+  createSimPeerBuses,
+  type Packet,
+  type SimPeerBuses,
+  type SimPeerBusOptions,
+} from "./sim-peer-bus.ts";
 export { createSimPlatform, type SimPlatform, type SimPlatformOptions } from "./sim-platform.ts";
 export { SimRandom } from "./sim-random.ts";
 export { createSimShardBuses, type SimShardBusOptions } from "./sim-shard-bus.ts";

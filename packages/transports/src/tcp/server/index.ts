@@ -14,5 +14,6 @@
  *
  * @packageDocumentation
  */
+
+export { onreadWorks } from "../../listening/onread-socket.ts";
 export { type ListenTcpOptions, listenTcp, type TcpListener } from "./listen-tcp.ts";
-export { onreadWorks } from "./onread-socket.ts";

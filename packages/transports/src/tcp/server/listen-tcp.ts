@@ -1,5 +1,6 @@
 import net, { type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
+import { onreadWorks, rebuildWithOnread } from "../../listening/onread-socket.ts";
 import {
   type CountingListener,
   type ListenOptions,
@@ -8,7 +9,6 @@ import {
 } from "../../listening/socket-listener.ts";
 import { serverTlsOptions } from "../../tls/server-tls.ts";
 import { TcpConnection } from "../tcp-connection.ts";
-import { onreadWorks, rebuildWithOnread } from "./onread-socket.ts";
 
 /** What one read of a connection between long messages may bring: as much as Node itself reads at once. */
 const LANDING_LENGTH = 65_536;
