@@ -3,6 +3,7 @@ import type { Cipher, Connection, Platform, ShardBus } from "@millrace/platform"
 import type { ClusterMetadata } from "@millrace/protocol";
 import { admitClientRequest } from "./admission/admit-client-request.ts";
 import type { BrokerConfig } from "./broker-config.ts";
+import type { ClusterOptions } from "./cluster/cluster-options.ts";
 import { removeLostMembers } from "./consumer-groups/recovered-members.ts";
 import { ReplySlots } from "./replies/reply-slots.ts";
 import { scrubPartitions } from "./scrubber/scrubber.ts";
@@ -39,6 +40,8 @@ export interface BrokerOptions {
    * all partitions are this one's. `kernel` and `pool` are over the memory that all of them share then.
    */
   readonly bus?: ShardBus;
+  /** Makes the broker one replica of a cluster; left out, it is alone. Not together with several shards. */
+  readonly cluster?: ClusterOptions | undefined;
   /** The nodes clients may connect to; asked for each GetClusterMetadata. */
   readonly roster: () => ClusterMetadata;
   /** Called when the catalog has no user yet; without it such a start fails. */

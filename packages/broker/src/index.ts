@@ -14,6 +14,7 @@
  */
 export { Broker, type BrokerOptions, createBroker, type RootUser } from "./broker.ts";
 export { BROKER_DEFAULTS, type BrokerConfig } from "./broker-config.ts";
+export type { ClusterOptions } from "./cluster/cluster-options.ts";
 export { type CatalogSource, readCatalog } from "./metadata-plane/read-catalog.ts";
 export type { BrokerMetrics } from "./metrics.ts";
 export { type FoundFolder, partitionFolders } from "./partition-plane/orphan-partitions.ts";

@@ -29,6 +29,7 @@ export const ReplicaCommand = {
   stateEnd: 25,
   forwardedRequest: 26,
   forwardedReply: 27,
+  formation: 28,
 } as const;
 /** Byte of a kind of frame. */
 export type ReplicaCommand = (typeof ReplicaCommand)[keyof typeof ReplicaCommand];

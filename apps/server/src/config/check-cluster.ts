@@ -1,5 +1,4 @@
 import { isIP } from "node:net";
-import { CodedError, ErrorCode } from "@millrace/errors";
 import { REPLICAS_MAX } from "@millrace/vsr";
 import type { ClusterNode } from "./cluster-schema.ts";
 import { invalid } from "./invalid-setting.ts";
@@ -23,7 +22,7 @@ const CLIENT_PORTS = ["tcp", "http", "websocket", "quic"] as const;
  *
  * @param replica  what `--replica-id` says; undefined when it was not given
  * @returns this node's replica id, 0 for a server that stands alone
- * @throws CodedError InvalidConfiguration that names key and remedy; FeatureUnavailable for several nodes
+ * @throws CodedError InvalidConfiguration that names key and remedy
  * @see server-semantics section 19
  */
 export function checkCluster(config: Config, replica: number | undefined): number {
@@ -34,23 +33,10 @@ export function checkCluster(config: Config, replica: number | undefined): numbe
   if (cluster.enabled) {
     checkName(cluster.name, "cluster.name");
     checkRoster(config);
-    const own = ownReplica(cluster.nodes, replica);
-    refuseSeveralNodes(cluster.nodes);
-    return own;
+    return ownReplica(cluster.nodes, replica);
   }
   if (replica === undefined || replica === 0) return 0;
   throw invalid("cluster.enabled", `is false, and --replica-id ${replica} is for a node of a cluster`);
-}
-
-/** The one place that says what is not built yet: everything before it is checked as if it were. */
-function refuseSeveralNodes(nodes: readonly ClusterNode[]): void {
-  if (nodes.length === 1) return;
-  throw new CodedError(
-    ErrorCode.FeatureUnavailable,
-    `A cluster of ${nodes.length} nodes is not available in this release. ` +
-      "Leave one node in cluster.nodes, or set cluster.enabled to false.",
-    { details: { key: "cluster.nodes" } },
-  );
 }
 
 function checkTimings({ cluster, message_bus: bus }: Config): void {

@@ -93,3 +93,15 @@ function generatedPassword(random: Random): string {
   }
   return password.slice(0, GENERATED_LENGTH);
 }
+
+/** What a start is told of the root user, see `rootCredentials`. */
+export interface RootUserOptions {
+  readonly environment: Environment;
+  readonly withDefaultRootCredentials: boolean;
+}
+
+/** The root user that a start with these options makes. @throws CodedError as `rootCredentials` */
+export function firstRootUser(options: RootUserOptions, random: Random): RootCredentials {
+  const { environment, withDefaultRootCredentials: withDefaults } = options;
+  return rootCredentials({ environment, withDefaults, random });
+}

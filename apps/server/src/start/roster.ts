@@ -33,3 +33,29 @@ export function singleNodeRoster(
     ],
   };
 }
+
+/**
+ * The roster of a cluster of several nodes, as one of them sees it: the addresses of `[cluster]`, who leads,
+ * and
+ * whom it can reach.
+ *
+ * @param seen.primary  primary of the metadata group; undefined while nobody is
+ */
+export function clusterRoster(
+  { name, nodes }: Config["cluster"],
+  seen: { readonly primary: number | undefined; isUp(replica: number): boolean },
+): ClusterMetadata {
+  return {
+    name,
+    nodes: nodes.map((node) => ({
+      name: node.name,
+      ip: node.advertised_address ?? node.ip,
+      tcpPort: node.ports.tcp ?? 0,
+      quicPort: node.ports.quic ?? 0,
+      httpPort: node.ports.http ?? 0,
+      websocketPort: node.ports.websocket ?? 0,
+      role: node.replica_id === seen.primary ? "leader" : "follower",
+      status: seen.isUp(node.replica_id) ? "healthy" : "unreachable",
+    })),
+  };
+}

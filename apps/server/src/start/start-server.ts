@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
-import { createBroker } from "@millrace/broker";
+import { type Broker, createBroker } from "@millrace/broker";
 import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import type { Connection, Disk, Listener, Log, Metrics, Platform, Tracer } from "@millrace/platform";
 import { createNodeCipher, createNodeClock, createNodePlatform } from "@millrace/platform/node";
@@ -16,11 +16,12 @@ import { keepLogFiles } from "../log/keep-log-files.ts";
 import { logFolderInData } from "../log/log-folder.ts";
 import type { LogSinks } from "../log/log-sinks.ts";
 import { createTroubleTeller } from "../log/trouble-teller.ts";
-import { type RootCredentials, rootCredentials } from "../root-user/root-credentials.ts";
+import { firstRootUser, type RootCredentials } from "../root-user/root-credentials.ts";
 import { type RunningShards, startShards } from "../shards/start-shards.ts";
 import { createSnapshotCollector } from "../snapshot/collect-snapshot.ts";
 import { startTelemetry } from "../telemetry/start-telemetry.ts";
 import { brokerConfig } from "./broker-config.ts";
+import { ClusterSide } from "./cluster-side.ts";
 import { deleteData } from "./fresh-data.ts";
 import { nodeIdentity } from "./node-identity.ts";
 import { type ListenerName, type OpenListeners, openListeners } from "./open-listeners.ts";
@@ -92,24 +93,23 @@ async function startAt(dataPath: string, options: StartOptions): Promise<Running
   let madeRootUser: RootCredentials | undefined;
   let logDisk: Disk | undefined;
   let configText = "";
-  const broker = await createBroker({
+  const cluster = await ClusterSide.of(options, { platform, kernel, pool });
+  const broker: Broker = await createBroker({
     platform,
     kernel,
     pool,
     config: shards.config,
     ...(bus === undefined ? {} : { bus }),
     cipher: key && createNodeCipher(key, platform.random),
-    collectSnapshot: (asked) =>
-      createSnapshotCollector({
-        platform,
-        logDisk,
-        metricsText: () => metrics.text(),
-        configText: () => configText,
-      })(asked),
+    collectSnapshot: (asked) => {
+      const [metricsText, configTextNow] = [() => metrics.text(), () => configText];
+      return createSnapshotCollector({ platform, logDisk, metricsText, configText: configTextNow })(asked);
+    },
     identity: await nodeIdentity(config.cluster, replica),
-    roster: () => singleNodeRoster(bound, config),
+    cluster: cluster?.brokerOptions,
+    roster: () => cluster?.roster(broker.shard.metadata.primary) ?? singleNodeRoster(bound, config),
     rootUser: async () => {
-      madeRootUser = firstRootUser(options, platform);
+      madeRootUser = firstRootUser(options, platform.random);
       const { username, password } = madeRootUser;
       return { name: username, passwordHash: await platform.passwords.hash(password) };
     },
@@ -124,11 +124,13 @@ async function startAt(dataPath: string, options: StartOptions): Promise<Running
     http?.stopBeingReady();
     await Promise.all([listeners?.close(), http?.close()]);
     await broker.stop({ drainMs: config.sharding.shutdown_drain_timeout });
+    await cluster?.close();
     await shards.end();
   };
   try {
     logDisk = await keepLogFiles(config.logging, { dataPath, platform, sinks: options.sinks });
-    if (madeRootUser === undefined) warnOfUnusedCredentials(options);
+    if (madeRootUser === undefined && cluster === undefined) warnOfUnusedCredentials(options);
+    await cluster?.listen();
     listeners = await openListeners(config, { kernel, leases: pool, clock, random, onConnection, log });
     http = await startHttp({ config, platform, metrics, broker, kernel, pool });
     const portOf = (name: ListenerName) => listeners?.opened.get(name)?.port ?? 0;
@@ -210,14 +212,6 @@ function listenerAddresses(
 ): (readonly [name: string, address: string])[] {
   const binary = [...opened].map(([name, { address }]) => [name, address] as const);
   return http === undefined ? binary : [...binary, ["http", http.address]];
-}
-
-function firstRootUser(options: StartOptions, platform: Platform): RootCredentials {
-  return rootCredentials({
-    environment: options.environment,
-    withDefaults: options.withDefaultRootCredentials,
-    random: platform.random,
-  });
 }
 
 async function writeEffectiveConfig({ disk }: Platform, folder: string, text: string): Promise<void> {

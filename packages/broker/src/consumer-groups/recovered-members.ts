@@ -11,12 +11,14 @@ const RETRY_DELAY_MS = 100;
  * Members that a restart left without a connection have as long to come back as a silent one may be silent;
  * then their partitions go to others. Their sessions may live on, see `releaseRecoveredSessions`.
  *
+ * In a cluster they may be connected to another node, so nobody is removed.
+ *
  * @returns stops waiting for them
  */
 export function removeLostMembers(shard: Shard): () => void {
   const { isEnabled, intervalMs } = shard.config.heartbeat;
   const clients = [...shard.catalog.groupClients()];
-  if (!isEnabled || clients.length === 0) return () => {};
+  if (shard.metadata.isReplicated || !isEnabled || clients.length === 0) return () => {};
   const timer = shard.platform.clock.setTimer(SILENT_INTERVALS * intervalMs, () => {
     for (const client of clients) {
       const isMember = shard.catalog.membershipsOf(client).length > 0;

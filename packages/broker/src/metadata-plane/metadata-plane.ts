@@ -1,47 +1,64 @@
-import { assert, type CodedError, ErrorCode } from "@millrace/errors";
+import type { CodedError } from "@millrace/errors";
+import { ErrorCode } from "@millrace/errors";
 import type { Effect, Metadata } from "@millrace/metadata";
 import type { Clock, Log } from "@millrace/platform";
-import type { MetadataJournal } from "@millrace/storage";
+import type { MetadataJournal, SuperblockRecord } from "@millrace/storage";
 import {
   type ClientTable,
   createReplica,
+  type Input,
   type Output,
   type Prepare,
   type PrepareFields,
+  type Recovered,
   type Replica,
 } from "@millrace/vsr";
+import type { GroupPeers } from "../cluster/group-peers.ts";
 import { AdmissionQueue } from "../queues/admission-queue.ts";
+import { answerOf } from "./answer-of.ts";
 import { executeOp } from "./execute-op.ts";
-import type { MetadataAnswer, MetadataRequest } from "./metadata-request.ts";
-import { encodeSnapshot, type LogEnd, type MetadataState } from "./snapshot.ts";
+import { ForwardedRequests, type ForwardingWire } from "./forwarded-requests.ts";
+import type { MetadataBody } from "./metadata-body.ts";
+import { MetadataReplication } from "./metadata-replication.ts";
+import type { MetadataRequest } from "./metadata-request.ts";
+import type { RecoveredMetadata } from "./recover-state.ts";
+import { encodeSnapshot, type LogEnd } from "./snapshot.ts";
 
 /** What the plane is made from. */
 export interface MetadataPlaneOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly journal: MetadataJournal;
-  readonly state: MetadataState;
-  readonly end: LogEnd;
+  readonly recovered: RecoveredMetadata;
   readonly checksumOf: (fields: PrepareFields) => bigint;
   readonly prepareQueueDepth: number;
   readonly admissionTimeoutMs: number;
   /** Ops between two snapshots. */
   readonly snapshotEveryOps: number;
-  /** Carries out what a committed op asks of partitions; the reply to its client leaves when it settles. */
-  perform(effects: readonly Effect[]): Promise<void>;
+  /** The other replicas of the group; absent where there are none. */
+  readonly peers?: (GroupPeers & ForwardingWire) | undefined;
+  /**
+   * Carries out what a committed op asks of partitions; the reply to its client leaves when it settles.
+   * @param view  in which the op got its number: the same on every replica
+   */
+  perform(effects: readonly Effect[], view: number): Promise<void>;
 }
 
 /**
- * The metadata group: a consensus group of one replica over the catalog and the client table.
+ * The metadata group: a consensus group over the catalog and the client table.
  *
  * Operations are journaled, then executed in op order. A request is answered once its op is executed and
- * partitions have done their part, so what a client was told to exist can be used.
+ * partitions have done their part, so what a client was told to exist can be used. On a backup requests go to
+ * the primary and are answered once their op is executed here.
  */
 export class MetadataPlane {
   readonly #options: MetadataPlaneOptions;
   readonly #queue: AdmissionQueue<MetadataRequest>;
-  /** Prepared and not executed, in op order. */
-  #inFlight: MetadataRequest[] = [];
+  readonly #replication: MetadataReplication | undefined;
+  /** Requests between this node and the primary's; nothing where there is no other node. */
+  readonly forwarded: ForwardedRequests | undefined;
+  /** Prepared here and not executed, in op order. */
+  readonly #inFlight = new Set<MetadataRequest>();
   #replica: Replica;
   #end: LogEnd;
   #lastTimestamp: number;
@@ -53,10 +70,14 @@ export class MetadataPlane {
   readonly #effects = new Set<Promise<void>>();
 
   constructor(options: MetadataPlaneOptions) {
+    const { clock, log, journal, recovered, peers } = options;
     this.#options = options;
-    this.#end = options.end;
-    this.#lastTimestamp = options.end.timestamp;
-    this.#replica = this.#createReplica();
+    this.#end = recovered.end;
+    this.#lastTimestamp = (recovered.suffix.at(-1) ?? recovered.end).timestamp;
+    const step = (input: Input) => this.#step(input);
+    this.#replication = peers && new MetadataReplication({ clock, log, journal, peers, step });
+    this.forwarded = peers && this.#forwardOver(peers);
+    this.#replica = this.#createReplica(recovered.suffix);
     this.#queue = new AdmissionQueue({
       clock: options.clock,
       timeoutMs: options.admissionTimeoutMs,
@@ -66,11 +87,11 @@ export class MetadataPlane {
 
   /** Streams, topics and users as of the last executed op. Read it, never keep it: it changes in place. */
   get catalog(): Metadata {
-    return this.#options.state.catalog;
+    return this.#options.recovered.state.catalog;
   }
 
   get clientTable(): ClientTable {
-    return this.#options.state.clientTable;
+    return this.#options.recovered.state.clientTable;
   }
 
   /** Last executed op. */
@@ -80,6 +101,23 @@ export class MetadataPlane {
 
   get view(): number {
     return this.#replica.view;
+  }
+
+  /** True in a cluster of several nodes. */
+  get isReplicated(): boolean {
+    return this.#replication !== undefined;
+  }
+
+  /** True when this replica numbers the group's requests; always where there is no other. */
+  get isPrimary(): boolean {
+    return this.#replica.isPrimary;
+  }
+
+  /** The replica that numbers requests, as far as this one knows; nothing while a view has not begun. */
+  get primary(): number | undefined {
+    const { status, view } = this.#replica;
+    const replicaCount = this.#options.peers?.options.replicaCount ?? 1;
+    return status === "normal" ? view % replicaCount : undefined;
   }
 
   /** Asks the group; `request.answered` is called once. */
@@ -93,10 +131,37 @@ export class MetadataPlane {
     this.#queue.watch();
   }
 
+  /** The whole group has just been made: this replica, which never spoke, begins with an empty log. */
+  becomeNew(): void {
+    this.#replication?.noteFormed(() => {
+      this.#replica = this.#createReplica([], "new");
+      this.#pump();
+    });
+  }
+
+  /** Hands a tick or a message of another replica to the group. */
+  hear(input: Input): void {
+    this.#replication?.hear(input);
+  }
+
+  #forwardOver(wire: ForwardingWire): ForwardedRequests {
+    return new ForwardedRequests({
+      ...{ clock: this.#options.clock, wire, timeoutMs: this.#options.admissionTimeoutMs },
+      commit: () => this.#end.op,
+      submitHere: (request) => {
+        if (this.isPrimary) this.submit(request);
+        else refuse(request, ErrorCode.TransientNotAccepted);
+      },
+    });
+  }
+
   /** Refuses what waits, lets what is in flight end, and closes the journal. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     for (const request of this.#queue.drain()) refuse(request, ErrorCode.ShuttingDown);
+    this.#replication?.stop();
+    this.forwarded?.stop();
+    if (this.#replication !== undefined) this.#refuseInFlight(ErrorCode.TransientNotCommitted);
     await this.#idle();
     await this.#checkpoint;
     await this.#options.journal.close();
@@ -111,35 +176,36 @@ export class MetadataPlane {
   }
 
   #tellIdle(): void {
-    if (this.#inFlight.length > 0 || this.#effects.size > 0) return;
+    if (this.#inFlight.size > 0 || this.#effects.size > 0) return;
     for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
   #pump(): void {
-    while (this.#failure === undefined && this.#replica.pipelineFree > 0) {
+    while (this.#failure === undefined) {
+      const { isPrimary, primary, forwarded } = this;
+      if (isPrimary ? this.#replica.pipelineFree === 0 : primary === undefined) return;
       const request = this.#queue.shift();
       if (request === undefined) return;
-      this.#propose(request);
+      if (isPrimary || primary === undefined) this.#propose(request);
+      else forwarded?.forward(primary, request);
     }
   }
 
   #propose(request: MetadataRequest): void {
     const timestamp = Math.max(this.#options.clock.wallMicros(), this.#lastTimestamp);
-    const { client, session, operation, user, bodyChecksum } = request;
+    const { client, session, operation, user, bodyChecksum, body: bytes } = request;
+    const body: MetadataBody = { bytes, request };
     const outputs = this.#replica.step({
       kind: "request",
-      request: {
-        client,
-        session,
-        request: request.request,
-        operation,
-        user,
-        timestamp,
-        body: request,
-        bodyChecksum,
-      },
+      request: { client, session, request: request.request, operation, user, timestamp, body, bodyChecksum },
     });
     this.#perform(outputs, request);
+  }
+
+  #step(input: Input): void {
+    this.#perform(this.#replica.step(input));
+    if (this.#replica.status === "normal") this.#replication?.noteTakenIn(this.#replica.op);
+    this.#pump();
   }
 
   /**
@@ -159,21 +225,30 @@ export class MetadataPlane {
         case "reject":
         case "evict":
         case "drop":
-          if (request !== undefined) request.answered(answerOf(output));
+          this.#answer(output, request);
           break;
         default:
-          assert(false, `a metadata group of one replica never asks for ${output.kind}`);
+          this.#replication?.perform(output);
       }
     }
   }
 
+  #answer(output: Parameters<typeof answerOf>[0], request: MetadataRequest | undefined): void {
+    const context = "context" in output ? (output.context as MetadataBody | undefined) : undefined;
+    const asked = context === undefined ? request : context.request;
+    if (asked === undefined) return;
+    this.#inFlight.delete(asked);
+    asked.answered(answerOf(output));
+    this.#tellIdle();
+  }
+
   #journal(prepare: Prepare): void {
-    const request = prepare.body as MetadataRequest;
+    const { bytes, request } = prepare.body as MetadataBody;
     this.#lastTimestamp = prepare.timestamp;
-    this.#inFlight.push(request);
+    if (request !== undefined) this.#inFlight.add(request);
     this.#writesPending += 1;
     const header = { ...prepare, session: BigInt(prepare.session) };
-    this.#options.journal.append(header, request.body, (error) => this.#written(prepare, error));
+    this.#options.journal.append(header, bytes, (error) => this.#written(prepare, error));
   }
 
   #written(prepare: Prepare, error: CodedError | undefined): void {
@@ -187,68 +262,78 @@ export class MetadataPlane {
   }
 
   #execute(prepare: Prepare): void {
-    const request = prepare.body as MetadataRequest;
-    assert(this.#inFlight.shift() === request, "metadata ops are executed in the order they were prepared");
+    const { bytes, request } = prepare.body as MetadataBody;
     const { op, view, checksum, timestamp, operation, client, session, user } = prepare;
     const { body, effects } = executeOp(this.catalog, {
-      op,
-      operation,
-      timestamp,
-      client,
-      session,
-      user,
-      body: request.body,
+      ...{ op, operation, timestamp, client, session, user },
+      body: bytes,
     });
     this.#end = { op, view, checksum, timestamp };
     const answers = this.#replica.step({ kind: "applied", op, reply: body });
-    if (effects.length === 0) this.#perform(answers, request);
-    else this.#performAfter(effects, answers, request);
+    const executed = () => this.#executed(answers, op, request);
+    if (effects.length === 0) executed();
+    else this.#performAfter(this.#options.perform(effects, view), executed);
     this.#maybeSnapshot();
+  }
+
+  #executed(answers: readonly Output[], op: number, request: MetadataRequest | undefined): void {
+    this.#perform(answers, request);
+    this.forwarded?.executed(op);
     this.#tellIdle();
   }
 
-  #performAfter(effects: readonly Effect[], answers: readonly Output[], request: MetadataRequest): void {
-    const done = this.#options.perform(effects).then(() => {
+  #performAfter(effects: Promise<void>, executed: () => void): void {
+    const done = effects.then(() => {
       this.#effects.delete(done);
-      this.#perform(answers, request);
-      this.#tellIdle();
+      executed();
     });
     this.#effects.add(done);
   }
 
   /**
    * A journal write failed: every op after the last executed one is refused, and the group goes on from
-   * there.
+   * there. A replica of several cannot unsay what it has told the others: it stays silent until it is
+   * started again.
    */
   #startOver(failure: CodedError): void {
     this.#options.log.error("The metadata journal could not be written.", { code: failure.code });
-    this.#failure = undefined;
-    this.#replica = this.#createReplica();
-    const refused = this.#inFlight;
-    this.#inFlight = [];
-    for (const request of refused) refuse(request, failure.code);
+    if (this.#replication === undefined) {
+      this.#failure = undefined;
+      this.#replica = this.#createReplica([]);
+    } else this.#replication.stop();
+    this.#refuseInFlight(failure.code);
+  }
+
+  #refuseInFlight(code: number): void {
+    const refused = [...this.#inFlight];
+    this.#inFlight.clear();
+    for (const request of refused) refuse(request, code);
     this.#tellIdle();
   }
 
-  #createReplica(): Replica {
+  #createReplica(suffix: readonly Prepare[], how?: "new"): Replica {
     const { op, view, checksum } = this.#end;
+    const { prepareQueueDepth, checksumOf, peers, journal } = this.#options;
+    const facts = { prepareQueueDepth, checksumOf, clientTable: this.clientTable };
+    if (peers === undefined) {
+      const recovered = { view, logView: view, op, commit: op, checksum };
+      return createReplica({ ...facts, replica: 0, replicaCount: 1, cluster: 0n, recovered });
+    }
+    const recovered = recoveredReplica(journal.superblock.record, this.#end, suffix);
+    const isNew = how === "new";
     return createReplica({
-      replica: 0,
-      replicaCount: 1,
-      cluster: 0n,
-      prepareQueueDepth: this.#options.prepareQueueDepth,
-      recovered: { view, logView: view, op, commit: op, checksum },
-      clientTable: this.clientTable,
-      checksumOf: this.#options.checksumOf,
+      ...facts,
+      ...peers.options,
+      recovered: isNew ? { ...recovered, isNew } : recovered,
     });
   }
 
   #maybeSnapshot(): void {
-    const { journal, snapshotEveryOps, state, log } = this.#options;
+    const { journal, snapshotEveryOps, recovered, log } = this.#options;
     if (this.#checkpoint !== undefined || journal.recordsSinceSnapshot < snapshotEveryOps) return;
     const { op } = this.#end;
     this.#checkpoint = journal
-      .checkpoint(op, encodeSnapshot({ state, end: this.#end }))
+      .checkpoint(op, encodeSnapshot({ state: recovered.state, end: this.#end }))
       .catch((error: unknown) =>
         log.warn("A metadata snapshot could not be written.", { op, error: String(error) }),
       )
@@ -258,37 +343,20 @@ export class MetadataPlane {
   }
 }
 
-function refuse(request: MetadataRequest, code: number): void {
-  request.answered({ kind: "refused", code });
+/** A replica that never spoke is taken for one whose directory was wiped, until it knows better. */
+function recoveredReplica(
+  { view, logView, mayHaveLost, hasSpoken }: SuperblockRecord,
+  end: LogEnd,
+  suffix: readonly Prepare[],
+): Recovered {
+  const last = suffix.at(-1) ?? end;
+  const isViewForgotten = !hasSpoken;
+  return {
+    ...{ view, logView, isViewForgotten, mayHaveLost: mayHaveLost || isViewForgotten },
+    ...{ op: last.op, checksum: last.checksum, commit: end.op, commitChecksum: end.checksum, suffix },
+  };
 }
 
-/**
- * What a client hears. A retry whose body differs from the first is refused instead of left without an
- * answer.
- */
-function answerOf(
-  output: Extract<Output, { kind: "reply" | "replay" | "reject" | "evict" | "drop" }>,
-): MetadataAnswer {
-  switch (output.kind) {
-    case "reply":
-    case "replay": {
-      const { op, view, commit, timestamp, operation, body } = output;
-      return {
-        kind: "reply",
-        isRepeated: output.kind === "replay",
-        op,
-        view,
-        commit,
-        timestamp,
-        operation,
-        body,
-      };
-    }
-    case "reject":
-      return { kind: "refused", code: output.code };
-    case "evict":
-      return { kind: "evicted", reason: output.reason };
-    case "drop":
-      return { kind: "refused", code: ErrorCode.InvalidFormat };
-  }
+function refuse(request: MetadataRequest, code: number): void {
+  request.answered({ kind: "refused", code });
 }

@@ -23,7 +23,7 @@ const CLIENTS_MAX = 1_000_000;
 export async function readCatalog({ disk, kernel, log }: CatalogSource): Promise<Metadata> {
   const journal = await openMetadataJournal({ disk, path: METADATA_PATH, kernel, log, role: "read-only" });
   try {
-    return recoverState(journal, { clientsMax: CLIENTS_MAX, log }).state.catalog;
+    return recoverState(journal, { clientsMax: CLIENTS_MAX, isReplicated: false, log }).state.catalog;
   } finally {
     await journal.close();
   }

@@ -1,8 +1,24 @@
-import type { ChecksumKernel } from "@millrace/framing";
+import type { BlockPool, ChecksumKernel } from "@millrace/framing";
 import type { Clock, Counter, Log } from "@millrace/platform";
-import type { BatchCipher } from "@millrace/storage";
+import type { BatchCipher, PartitionIdentity, ViewLog } from "@millrace/storage";
 import type { PrepareFields } from "@millrace/vsr";
+import type { GroupPeers } from "../cluster/group-peers.ts";
 import type { PartitionGroup } from "./partition-group.ts";
+
+/** What the partition groups of one node of a cluster share. */
+export interface ReplicationContext {
+  readonly viewLog: ViewLog;
+  /** True for a group in which this replica may have spoken before its directory was lost. */
+  isForgotten(identity: PartitionIdentity): boolean;
+  /** The replicas of a partition's group on the other nodes. */
+  peersOf(identity: PartitionIdentity): GroupPeers;
+  /**
+   * Takes every op above `op` out of a group's files: closes the partition, cuts, opens it anew and hands it
+   * to
+   * `reopened` of the group. Rejects when the disk refuses.
+   */
+  cut(group: PartitionGroup, op: number): Promise<void>;
+}
 
 /** What every partition group of a broker shares. */
 export interface GroupContext {
@@ -11,6 +27,7 @@ export interface GroupContext {
   /** Counts requests answered with 58: no room in time, or not open yet. */
   readonly deniedTransient: Counter;
   readonly kernel: ChecksumKernel;
+  readonly pool: BlockPool;
   readonly checksumOf: (fields: PrepareFields) => bigint;
   /** Operations between prepare and commit, 1..127. */
   readonly prepareQueueDepth: number;
@@ -18,6 +35,8 @@ export interface GroupContext {
   readonly admissionTimeoutMs: number;
   /** Called when an op took effect: what the partition holds may be something else now. */
   readonly onApplied: ((group: PartitionGroup) => void) | undefined;
+  /** What groups of several replicas need besides; absent where there is one. */
+  readonly replication: ReplicationContext | undefined;
   /** Makes the stored form of batches; absent when the data directory is not encrypted. */
   readonly batchCipher: BatchCipher | undefined;
 }

@@ -45,11 +45,15 @@ export class LocalPartition implements PartitionHandle {
   }
 
   get purgesBegun(): number {
-    return this.group.purgesBegun;
+    return this.group.purges.begun;
   }
 
   get purgesEnded(): number {
-    return this.group.purgesEnded;
+    return this.group.purges.ended;
+  }
+
+  get isPrimary(): boolean {
+    return this.group.replication === undefined || this.group.isPrimary;
   }
 
   afterOpen(callback: () => void): void {
@@ -109,12 +113,12 @@ export class LocalPartition implements PartitionHandle {
     return repairPartition(this.group, offsets, () => this.#host.reopen(this.group, settings, offsets));
   }
 
-  open(settings: PartitionSettings): Promise<void> {
-    return this.#host.open(this.group, settings);
+  open(settings: PartitionSettings, bornInView?: number): Promise<void> {
+    return this.#host.open(this.group, settings, { bornInView });
   }
 
   purge(generation: number): Promise<void> {
-    return purgePartition(this.group, generation, this.#host.log);
+    return purgePartition(this.group, generation, this.#host);
   }
 
   remove(): Promise<void> {

@@ -11,13 +11,18 @@ const QUARANTINE_PATH = "quarantine";
  *
  * A folder no live partition owns was created by an op at or below `commit` and deleted by a later one. A
  * folder that names a later op belongs to a partition whose creation the metadata has lost: it is moved to
- * `quarantine/`, for once its op's number is given again it would be taken for a deleted partition's or, worse,
- * for the new one's. A folder that is named otherwise is nobody's business here: it stays, with a warning.
+ * `quarantine/`, for once its op's number is given again it would be taken for a deleted partition's or,
+ * worse,
+ * for the new one's. In a cluster the others know that op, and it will be executed here too: it stays. A
+ * folder
+ * that is named otherwise is nobody's business here: it stays, with a warning.
  */
 export async function removeOrphanPartitions(options: {
   readonly disk: Disk;
   readonly log: Log;
   readonly commit: number;
+  /** The other nodes of a cluster may know later ops. */
+  readonly isReplicated: boolean;
   readonly isLive: (identity: PartitionIdentity) => boolean;
 }): Promise<void> {
   const { disk, log, commit, isLive } = options;
@@ -26,9 +31,9 @@ export async function removeOrphanPartitions(options: {
     if (found.identity !== undefined && found.identity.revision <= commit) {
       log.info("Files of a deleted partition are removed.", { path: found.path });
       await deletePartitionFiles(disk, found.path);
-    } else if (found.identity !== undefined)
-      await setAside({ ...options, ...found, identity: found.identity });
-    else log.warn("An unknown folder among the partitions is left alone.", { path: found.path });
+    } else if (found.identity !== undefined) {
+      if (!options.isReplicated) await setAside({ ...options, ...found, identity: found.identity });
+    } else log.warn("An unknown folder among the partitions is left alone.", { path: found.path });
   }
 }
 

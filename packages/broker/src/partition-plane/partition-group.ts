@@ -1,24 +1,31 @@
 import { assert, CodedError, ErrorCode } from "@millrace/errors";
 import { batchChecksumAt, type Lease } from "@millrace/framing";
-import type { BatchFacts, Partition, PartitionIdentity } from "@millrace/storage";
-import { createReplica, type Output, type Prepare, type Replica } from "@millrace/vsr";
+import {
+  type BatchFacts,
+  bodyChecksum as checksumOfBody,
+  type Partition,
+  type PartitionIdentity,
+} from "@millrace/storage";
+import type { Input, Output, Prepare, Replica } from "@millrace/vsr";
 import { AdmissionQueue } from "../queues/admission-queue.ts";
 import { Fifo } from "../queues/fifo.ts";
 import type { GroupContext } from "./group-context.ts";
 import { NO_CONTENTS, type PartitionContents } from "./partition-handle.ts";
-import { bodyOf, type PartitionOp, type QueuedOp, queuedOp } from "./partition-op.ts";
+import { bodyOf, NUMBERED_SESSION, type PartitionOp, type QueuedOp, queuedOp } from "./partition-op.ts";
+import { PartitionReplication } from "./partition-replication.ts";
+import { Purges } from "./purges.ts";
 import { Repetitions } from "./repetitions.ts";
+import { type RecoveredGroup, replicaOf } from "./replica-of.ts";
+import { SpaceWatch } from "./space-watch.ts";
 
 /**
  * Operations waiting beside those in flight, as a multiple of the pipeline's depth: the reference's number.
  */
 const QUEUE_FACTOR = 2;
-/** Looking for space costs a few system calls; once a second is soon enough for people who have made some. */
-const RESUME_INTERVAL_MS = 1000;
 const NUMBERED: BatchFacts = { isNumbered: true };
 
 /**
- * One partition: a consensus group of one replica over a stored partition.
+ * One partition: a consensus group over a stored partition.
  *
  * Operations are numbered, stamped and journaled in the order in which they were submitted, and answered when
  * they are committed. While the pipeline is full they wait here; while that queue is full too, the connection
@@ -28,32 +35,35 @@ export class PartitionGroup {
   readonly identity: PartitionIdentity;
   /** Highest offset that polls with auto-commit are storing now, by kind and consumer. */
   readonly offsetsUnderWay = new Map<number, number>();
-  /**
-   * Purges since the start that were submitted and that came to their end. What was read before the end of
-   * one may be gone behind it, so no offset of it is stored then.
-   */
-  purgesBegun = 0;
-  purgesEnded = 0;
+  readonly purges = new Purges();
   readonly #context: GroupContext;
   readonly #queue: AdmissionQueue<QueuedOp>;
   /** Prepared and not committed, in op order. */
   readonly #inFlight = new Fifo<QueuedOp>();
   readonly #repetitions: Repetitions;
+  readonly #space: SpaceWatch;
+  /** Its side that faces the other replicas; nothing where there are none. */
+  readonly replication: PartitionReplication | undefined;
   #partition: Partition | undefined = undefined;
   #replica: Replica | undefined = undefined;
   #openFault: CodedError | undefined = undefined;
   #whenOpen: (() => void)[] = [];
   #whenIdle: (() => void)[] = [];
+  readonly #whenWritten: (() => void)[] = [];
   #writesPending = 0;
   /** A journal write failed: nothing new is prepared until every write has come back. */
   #failure: CodedError | undefined = undefined;
-  #nextResumeMs = 0;
   #closedCode: number | undefined = undefined;
 
   constructor(identity: PartitionIdentity, context: GroupContext) {
     this.identity = identity;
     this.#context = context;
+    this.#space = new SpaceWatch(context);
     this.#repetitions = new Repetitions(context.kernel, identity.partitionId);
+    const step = (input: Input) => this.#step(input);
+    this.replication =
+      context.replication &&
+      new PartitionReplication({ group: this, context, shared: context.replication, step });
     this.#queue = new AdmissionQueue({
       clock: context.clock,
       timeoutMs: context.admissionTimeoutMs,
@@ -100,17 +110,39 @@ export class PartitionGroup {
     return this.#queue.count + this.#inFlight.count;
   }
 
+  /** It takes no more operations. */
+  get isClosed(): boolean {
+    return this.#closedCode !== undefined;
+  }
+
+  /** True when this replica numbers the group's operations; always where there is no other. */
+  get isPrimary(): boolean {
+    return this.#replica?.isPrimary === true;
+  }
+
   /**
    * Takes the opened partition, or the reason why it could not be opened, and starts on what waits. With one
-   * replica everything that recovery found is committed.
+   * replica everything that recovery found is committed; the others know the fate of `suffix`.
    */
-  opened(partition: Partition | CodedError): void {
+  opened(partition: Partition | CodedError, recovered?: RecoveredGroup): void {
     if (partition instanceof CodedError) this.#openFault = partition;
     else {
-      partition.commit(partition.lastOp);
+      if (recovered === undefined) partition.commit(partition.lastOp);
       this.#partition = partition;
-      this.#replica = this.#replicaOf(partition);
+      for (const { body } of recovered?.suffix ?? []) this.#inFlight.push(body as QueuedOp);
+      this.#replica = replicaOf(this.#context, partition, recovered);
     }
+    this.#tellOpen();
+  }
+
+  /** Takes the partition whose end was cut off; its replica goes on. */
+  reopened(partition: Partition): void {
+    partition.commit(this.#replica?.commit ?? 0);
+    this.#partition = partition;
+    this.#tellOpen();
+  }
+
+  #tellOpen(): void {
     const waiting = this.#whenOpen;
     this.#whenOpen = [];
     for (const callback of waiting) callback();
@@ -131,6 +163,34 @@ export class PartitionGroup {
     return partition;
   }
 
+  /**
+   * Lets go of operations above `op`, which never were, and takes the partition out of use to be cut and
+   * `reopened`. Nothing is written meanwhile.
+   */
+  takeOutAbove(op: number): Partition | undefined {
+    const partition = this.#partition;
+    assert(this.#writesPending === 0, "a journal is cut when its writes have come to their end");
+    this.#partition = undefined;
+    for (const queued of this.#inFlight.drain()) {
+      if (queued.opNumber <= op) this.#inFlight.push(queued);
+      else this.#fail(queued, ErrorCode.TransientNotCommitted);
+    }
+    return partition;
+  }
+
+  /** Settles when no write is on its way. */
+  writesDone(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#whenWritten.push(resolve);
+      this.#tellWritten();
+    });
+  }
+
+  #tellWritten(): void {
+    if (this.#writesPending > 0) return;
+    for (const resolve of this.#whenWritten.splice(0)) resolve();
+  }
+
   /** Calls back once the partition is open or has failed to open: at once when it has. */
   afterOpen(callback: () => void): void {
     if (this.#partition !== undefined || this.#openFault !== undefined) callback();
@@ -142,6 +202,10 @@ export class PartitionGroup {
     const queued = queuedOp(op);
     if (this.#closedCode !== undefined) {
       this.#fail(queued, this.#closedCode);
+      return;
+    }
+    if (this.#isBackup) {
+      this.#refuse(queued);
       return;
     }
     if (op.isNumbered === true) {
@@ -173,6 +237,17 @@ export class PartitionGroup {
     return true;
   }
 
+  /** Another replica numbers the operations, or none does just now. */
+  get #isBackup(): boolean {
+    return this.replication !== undefined && this.#replica?.isPrimary === false;
+  }
+
+  /** Never admitted: whoever asked may ask the primary. */
+  #refuse(queued: QueuedOp): void {
+    this.#context.deniedTransient.add(1);
+    this.#fail(queued, ErrorCode.TransientNotAccepted);
+  }
+
   /** Most operations find room and nobody waiting: they need no deadline. */
   #prepareAtOnce(queued: QueuedOp): boolean {
     const partition = this.#partition;
@@ -194,28 +269,9 @@ export class PartitionGroup {
     this.#queue.watch();
   }
 
-  /** True from the submit of a purge to its end: an offset that is stored now would outlive its messages. */
-  get isPurging(): boolean {
-    return this.purgesBegun > this.purgesEnded;
-  }
-
   /** Queues the purge of everything written so far. */
   purge(op: PartitionOp): void {
-    const end = () => {
-      this.purgesEnded += 1;
-    };
-    this.purgesBegun += 1;
-    this.submit({
-      ...op,
-      committed(result) {
-        end();
-        op.committed(result);
-      },
-      failed(code) {
-        end();
-        op.failed(code);
-      },
-    });
+    this.submit(this.purges.counted(op));
   }
 
   /** Refuses what waits and what comes with `code`, and settles when what is in flight has ended. */
@@ -242,6 +298,7 @@ export class PartitionGroup {
       this.#tryResume(fault);
     }
     if (partition === undefined || replica === undefined) return;
+    if (this.#isBackup) for (const queued of this.#queue.drain()) this.#refuse(queued);
     while (this.#failure === undefined && replica.pipelineFree > 0) {
       const queued = this.#queue.shift();
       if (queued === undefined) break;
@@ -265,19 +322,35 @@ export class PartitionGroup {
     const timestamp = Math.max(this.#context.clock.wallMicros(), partition.lastTimestamp);
     queued.baseOffset = partition.nextOffset;
     queued.timestamp = timestamp;
-    const bodyChecksum = op.batchLease === undefined ? 0n : this.#stamp(op.batchLease, queued, timestamp);
+    const bodyChecksum = this.#settleBody(queued, timestamp);
     if (bodyChecksum === undefined) {
       this.#fail(queued, ErrorCode.TransientNotAccepted);
       return;
     }
-    this.#inFlight.push(queued);
     const { client, request, user, operation } = op;
+    const session = op.isNumbered === true ? NUMBERED_SESSION : 0;
     this.#perform(
       replica.step({
         kind: "request",
-        request: { client, session: 0, request, operation, user, timestamp, body: queued, bodyChecksum },
+        request: { client, session, request, operation, user, timestamp, body: queued, bodyChecksum },
       }),
+      queued,
     );
+  }
+
+  /** Settles what the group agrees on, and tells its checksum; nothing when there is no memory for it. */
+  #settleBody(queued: QueuedOp, timestamp: number): bigint | undefined {
+    const { op } = queued;
+    if (op.batchLease !== undefined) return this.#stamp(op.batchLease, queued, timestamp);
+    queued.body = bodyOf(op);
+    return checksumOfBody(queued.body);
+  }
+
+  #step(input: Input): void {
+    const replica = this.#replica;
+    if (replica === undefined) return;
+    this.#perform(replica.step(input));
+    this.#pump();
   }
 
   /**
@@ -293,18 +366,29 @@ export class PartitionGroup {
     return storedLease && batchChecksumAt(kernel.memory.view, storedLease.position);
   }
 
-  #perform(outputs: readonly Output[]): void {
+  /** @param proposed  whom a refusal without a context is for */
+  #perform(outputs: readonly Output[], proposed?: QueuedOp): void {
     for (const output of outputs) {
       if (output.kind === "journal-write") this.#journal(output.prepare);
       else if (output.kind === "apply") this.#apply(output.prepare);
-      else assert(false, `a partition group of one replica never asks for ${output.kind}`);
+      else if (output.kind === "reject") this.#rejected(output, proposed);
+      else this.replication?.perform(output);
     }
+  }
+
+  /** Nobody knows whether an operation that was in flight will be committed; another primary decides. */
+  #rejected({ code, context }: Extract<Output, { kind: "reject" }>, proposed: QueuedOp | undefined): void {
+    const queued = context as QueuedOp | undefined;
+    if (queued !== undefined) this.#answerFailed(queued, code);
+    else if (proposed !== undefined) this.#fail(proposed, code);
   }
 
   #journal(prepare: Prepare): void {
     const partition = this.#partition;
     assert(partition !== undefined, "only an open partition prepares");
     const queued = prepare.body as QueuedOp;
+    queued.opNumber = prepare.op;
+    this.#inFlight.push(queued);
     const { op, storedLease } = queued;
     const isNumbered = op.isNumbered === true;
     const done = (error?: CodedError) => this.#written(prepare, error);
@@ -315,7 +399,7 @@ export class PartitionGroup {
       storedLease.release();
     } else if (op.batchLease !== undefined) {
       partition.appendBatch(prepare, op.batchLease, done, isNumbered ? NUMBERED : undefined);
-    } else partition.appendOperation(prepare, bodyOf(op), done, isNumbered);
+    } else partition.appendOperation(prepare, queued.body, done, isNumbered);
   }
 
   #written(prepare: Prepare, error: CodedError | undefined): void {
@@ -325,6 +409,7 @@ export class PartitionGroup {
       const { op, checksum } = prepare;
       this.#perform(this.#replica?.step({ kind: "journal-written", op, checksum }) ?? []);
     } else if (this.#writesPending === 0) this.#startOver(this.#failure);
+    this.#tellWritten();
     this.#pump();
   }
 
@@ -337,6 +422,8 @@ export class PartitionGroup {
     this.#partition?.commit(prepare.op);
     this.#context.onApplied?.(this);
     this.#end(queued);
+    if (queued.isAnswered) return;
+    queued.isAnswered = true;
     const { op, view, timestamp } = prepare;
     const { baseOffset, repetitions } = queued;
     queued.op.committed({ op, view, baseOffset, timestamp, isRepeated: false });
@@ -346,6 +433,8 @@ export class PartitionGroup {
 
   /** Lets go of what an operation, and those that repeat it, held. */
   #end(queued: QueuedOp): void {
+    if (queued.isReleased) return;
+    queued.isReleased = true;
     const { op, repetitions } = queued;
     if (op.isNumbered === true) this.#repetitions.end(queued);
     op.batchLease?.release();
@@ -357,21 +446,11 @@ export class PartitionGroup {
     const partition = this.#partition;
     assert(partition !== undefined, "only an open partition writes");
     this.#context.log.error("A partition could not be written.", { ...this.identity, code: failure.code });
-    this.#replica = this.#replicaOf(partition);
+    // A replica of several cannot unsay what it has told the others: it is silent until it is started again.
+    if (this.replication !== undefined) this.replication.stop();
+    else this.#replica = replicaOf(this.#context, partition);
     this.#failure = undefined;
     for (const queued of this.#inFlight.drain()) this.#fail(queued, failure.code);
-  }
-
-  #replicaOf(partition: Partition): Replica {
-    const { lastOp, lastOpChecksum, lastView } = partition;
-    return createReplica({
-      replica: 0,
-      replicaCount: 1,
-      cluster: 0n,
-      prepareQueueDepth: this.#context.prepareQueueDepth,
-      recovered: { view: lastView, logView: lastView, op: lastOp, commit: lastOp, checksum: lastOpChecksum },
-      checksumOf: this.#context.checksumOf,
-    });
   }
 
   /** Looks whether a full disk has space again, as the next operation would. */
@@ -382,15 +461,8 @@ export class PartitionGroup {
 
   /** A full disk is looked at again with the next operation that comes, now and then: there may be space. */
   #tryResume(fault: CodedError): void {
-    const partition = this.#partition;
-    const nowMs = this.#context.clock.monotonicMs();
-    if (partition === undefined || fault.code !== ErrorCode.DiskFull) return;
-    if (this.#writesPending > 0 || nowMs < this.#nextResumeMs) return;
-    this.#nextResumeMs = nowMs + RESUME_INTERVAL_MS;
-    partition.resume().then(
-      () => this.#pump(),
-      (error: unknown) => this.#context.log.warn("Looking for space failed.", { ...this.identity, error }),
-    );
+    if (this.#partition === undefined || this.#writesPending > 0) return;
+    this.#space.look(this.#partition, fault, () => this.#pump());
   }
 
   #refuseAll(code: number): void {
@@ -400,6 +472,12 @@ export class PartitionGroup {
   #fail(queued: QueuedOp, code: number): void {
     this.#releaseHold(queued);
     this.#end(queued);
+    this.#answerFailed(queued, code);
+  }
+
+  #answerFailed(queued: QueuedOp, code: number): void {
+    if (queued.isAnswered) return;
+    queued.isAnswered = true;
     queued.op.failed(code);
     for (const again of queued.repetitions ?? []) again.failed(code);
   }

@@ -115,6 +115,9 @@ export interface PartitionHandle {
   readonly purgesBegun: number;
   readonly purgesEnded: number;
 
+  /** True when its operations get their place in the log here: always where there is no other node. */
+  readonly isPrimary: boolean;
+
   /** Calls back once the partition is open or has failed to open: at once when it has. */
   afterOpen(callback: () => void): void;
 
@@ -156,8 +159,11 @@ export interface PartitionHandle {
   /** Leaves damage behind, see `repairDamage` of storage. @throws CodedError why it cannot be repaired */
   repair(settings: PartitionSettings, offsets: RepairedOffsets): Promise<RepairPartitionReply>;
 
-  /** Opens it, once. Settles when it can be used or has failed to open. */
-  open(settings: PartitionSettings): Promise<void>;
+  /**
+   * Opens it, once. Settles when it can be used or has failed to open.
+   * @param bornInView  given: it has just been made, by an op of this view of the metadata group
+   */
+  open(settings: PartitionSettings, bornInView?: number): Promise<void>;
   /** Empties it and settles when that is committed, or has failed, which is logged. Only once it is open. */
   purge(generation: number): Promise<void>;
   /** Takes it out of use and settles when nothing is in flight; its files go in the background. */

@@ -1,10 +1,12 @@
-import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
+import { assert, CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import type { BlockPool, ChecksumKernel } from "@millrace/framing";
 import type { Cipher, Clock, Counter, Log, Platform } from "@millrace/platform";
 import {
   BatchCipher,
+  cutPartition,
   deletePartitionFiles,
   openPartition,
+  type Partition,
   type PartitionIdentity,
   type PartitionOptions,
   type RepairedOffsets,
@@ -13,7 +15,8 @@ import {
 import type { BrokerConfig } from "../broker-config.ts";
 import { createPrepareChecksum } from "../consensus/prepare-checksum.ts";
 import { Fifo } from "../queues/fifo.ts";
-import type { GroupContext } from "./group-context.ts";
+import type { GroupContext, ReplicationContext } from "./group-context.ts";
+import { GroupRecovery } from "./group-recovery.ts";
 import { PartitionGroup } from "./partition-group.ts";
 import { partitionPath } from "./partition-path.ts";
 import type { PartitionSettings } from "./partition-settings.ts";
@@ -28,11 +31,18 @@ export interface PartitionHostOptions {
   readonly cipher?: Cipher | undefined;
 }
 
+/** What is special about the opening of a group. */
+export interface OpenHow {
+  readonly repair?: RepairedOffsets;
+  readonly bornInView?: number | undefined;
+}
+
 /** The partitions a shard owns: their groups, their files, the memory of their tails. */
 export class PartitionHost {
   readonly #options: PartitionHostOptions;
   readonly #context: GroupContext;
-  readonly #groups = new Set<PartitionGroup>();
+  /** With the settings each was opened with last. */
+  readonly #groups = new Map<PartitionGroup, PartitionSettings | undefined>();
   readonly #tailCache: TailCache;
   readonly #removals = new Set<Promise<void>>();
   readonly #waitingToOpen = new Fifo<() => void>();
@@ -41,10 +51,12 @@ export class PartitionHost {
   /**
    * @param told.deniedTransient  counts what is answered with 58 because there was no room in time
    * @param told.onApplied        called when an op of a group took effect
+   * @param replicated            given on a node of a cluster
    */
   constructor(
     options: PartitionHostOptions,
     told: { readonly deniedTransient: Counter; readonly onApplied?: (group: PartitionGroup) => void },
+    replicated?: Omit<ReplicationContext, "cut">,
   ) {
     const { platform, kernel, pool, config, cipher } = options;
     this.#options = options;
@@ -55,10 +67,17 @@ export class PartitionHost {
       deniedTransient: told.deniedTransient,
       onApplied: told.onApplied,
       kernel,
+      pool,
       checksumOf: createPrepareChecksum(kernel),
       prepareQueueDepth: config.partitionQueueDepth,
       admissionTimeoutMs: config.admissionTimeoutMs,
       batchCipher: cipher && new BatchCipher({ cipher, kernel, pool }),
+      replication: replicated && {
+        viewLog: replicated.viewLog,
+        isForgotten: (identity) => replicated.isForgotten(identity),
+        peersOf: (identity) => replicated.peersOf(identity),
+        cut: (group, op) => this.#cut(group, op),
+      },
     };
   }
 
@@ -78,19 +97,24 @@ export class PartitionHost {
   /** Makes the group of a partition; what is asked of it waits until it is opened. */
   add(identity: PartitionIdentity): PartitionGroup {
     const group = new PartitionGroup(identity, this.#context);
-    this.#groups.add(group);
+    this.#groups.set(group, undefined);
     return group;
   }
 
   /**
    * Opens a group's files. Settles when it can be used or has failed to open.
-   * @param repair  given: damage is left behind
+   * @param how.repair    given: damage is left behind
+   * @param how.bornInView  given: the group has just been made, in this view of the metadata group
    */
-  async open(group: PartitionGroup, settings: PartitionSettings, repair?: RepairedOffsets): Promise<void> {
+  async open(group: PartitionGroup, settings: PartitionSettings, how: OpenHow = {}): Promise<void> {
     await this.#turnToOpen();
     try {
-      const options = this.#optionsOf(group.identity, settings);
-      group.opened(await openPartition(repair === undefined ? options : { ...options, repair }));
+      this.#groups.set(group, settings);
+      const { replication } = this.#context;
+      const recovery = replication && new GroupRecovery(this.#context, replication, group.identity);
+      await recovery?.prepare(this.#options.platform.disk, how.bornInView);
+      const partition = await this.#openFiles(group, settings, how.repair);
+      group.opened(partition, await recovery?.recover(partition));
     } catch (error) {
       if (!isCodedError(error)) throw error;
       this.log.error("A partition could not be opened.", {
@@ -105,19 +129,41 @@ export class PartitionHost {
     }
   }
 
+  #openFiles(
+    group: PartitionGroup,
+    settings: PartitionSettings,
+    repair?: RepairedOffsets,
+  ): Promise<Partition> {
+    const options = this.#optionsOf(group.identity, settings);
+    return openPartition(repair === undefined ? options : { ...options, repair });
+  }
+
+  /** See `ReplicationContext.cut`. */
+  async #cut(group: PartitionGroup, op: number): Promise<void> {
+    const settings = this.#groups.get(group);
+    assert(settings !== undefined, "only a group that was opened is cut");
+    await group.takeOutAbove(op)?.close();
+    const { disk, log } = this.#options.platform;
+    const { identity } = group;
+    const path = partitionPath(identity);
+    await cutPartition({ disk, path, identity, kernel: this.#options.kernel, log }, op);
+    group.reopened(await this.#openFiles(group, settings));
+  }
+
   /**
    * Closes a partition that takes no writes and opens it anew, leaving damage behind, see `repairDamage` of
    * storage. Settles when it can be used or has failed to open.
    */
   async reopen(group: PartitionGroup, settings: PartitionSettings, offsets: RepairedOffsets): Promise<void> {
     await group.takeOut()?.close();
-    await this.open(group, settings, offsets);
+    await this.open(group, settings, { repair: offsets });
   }
 
   /** Takes a group out of use and settles when nothing of it is in flight; its files go in the background. */
   async remove(group: PartitionGroup): Promise<void> {
     this.#groups.delete(group);
     await group.close();
+    this.#context.replication?.viewLog.forget(group.identity);
     this.#inBackground(this.#removeFiles(group));
   }
 
@@ -128,7 +174,7 @@ export class PartitionHost {
 
   /** Lets what is in flight end, then flushes and closes every partition. */
   async stop(): Promise<void> {
-    await Promise.all([...this.#groups].map((group) => this.#close(group)));
+    await Promise.all([...this.#groups.keys()].map((group) => this.#close(group)));
     await Promise.all(this.#removals);
     this.#context.batchCipher?.close();
   }

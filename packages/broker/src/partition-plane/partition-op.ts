@@ -1,7 +1,11 @@
 import type { Lease } from "@millrace/framing";
+import type { Prepare } from "@millrace/vsr";
 import type { ClientConnection } from "../sessions/client-connection.ts";
 
 const NO_BODY = new Uint8Array(0);
+
+/** Session of a prepare whose request number is its client's own; 0 otherwise. See `isNumbered`. */
+export const NUMBERED_SESSION = 1;
 
 /**
  * One operation on its way through a partition's group.
@@ -52,6 +56,34 @@ export interface QueuedOp {
   repetitions: PartitionOp[] | undefined;
   /** The stored form of the batch, from its making to its append; only in an encrypted data directory. */
   storedLease: Lease | undefined;
+  /** Body of a small operation, once it has its place in the log. */
+  body: Uint8Array;
+  /** Its place in the log, once it is journaled or on the way there; 0 before. */
+  opNumber: number;
+  /**
+   * `committed` or `failed` was called; nobody asked for what came from another replica or from the journal.
+   */
+  isAnswered: boolean;
+  /** The batch's memory was let go: what it holds is in the journal. */
+  isReleased: boolean;
+}
+
+function nobodyAsked(): void {}
+
+/** An operation that another replica numbered, or that was found in the journal: nobody waits for it. */
+export function replicatedOp(
+  prepare: Pick<Prepare, "operation" | "client" | "request" | "user" | "session">,
+  contents: { readonly batchLease: Lease | undefined; readonly body: Uint8Array },
+): QueuedOp {
+  const { operation, client, request, user, session } = prepare;
+  const { batchLease, body } = contents;
+  const answers = { committed: nobodyAsked, failed: nobodyAsked };
+  const isNumbered = session === NUMBERED_SESSION;
+  const facts = { operation, client, request, user, isNumbered, body, ...answers };
+  const queued = queuedOp(batchLease === undefined ? facts : { ...facts, batchLease });
+  queued.body = body;
+  queued.isAnswered = true;
+  return queued;
 }
 
 /** An operation as it comes in. */
@@ -63,6 +95,10 @@ export function queuedOp(op: PartitionOp): QueuedOp {
     timestamp: 0,
     repetitions: undefined,
     storedLease: undefined,
+    body: NO_BODY,
+    opNumber: 0,
+    isAnswered: false,
+    isReleased: false,
   };
 }
 

@@ -93,7 +93,10 @@ export class PartitionPlane {
   /**
    * Opens every partition of a recovered catalog and finishes deletions and purges that a stop interrupted.
    */
-  async recover(catalog: Metadata, commit: number): Promise<void> {
+  async recover(
+    catalog: Metadata,
+    { commit, isReplicated }: { readonly commit: number; readonly isReplicated: boolean },
+  ): Promise<void> {
     const { disk, log } = this.#platform;
     const opening: Promise<void>[] = [];
     for (const stream of catalog.streams()) {
@@ -107,16 +110,16 @@ export class PartitionPlane {
     }
     await Promise.all(opening);
     const isLive = (identity: PartitionIdentity) => this.find(identity) !== undefined;
-    await removeOrphanPartitions({ disk, log, commit, isLive });
+    await removeOrphanPartitions({ disk, log, commit, isReplicated, isLive });
   }
 
   /** Makes a partition and settles when it can be used or has failed to open; it can be found at once. */
-  create(identity: PartitionIdentity, topic: Topic): Promise<void> {
+  create(identity: PartitionIdentity, topic: Topic, bornInView?: number): Promise<void> {
     const packed = packOf(identity);
     const handle = this.#owners.make(packed, identity);
     this.#handles.set(packed, handle);
     this.#metrics.materialised.add(1);
-    return handle.open(settingsOf(topic));
+    return handle.open(settingsOf(topic), bornInView);
   }
 
   /**

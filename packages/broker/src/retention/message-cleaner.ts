@@ -113,7 +113,7 @@ export class MessageCleaner {
     const topic = stream && catalog.findTopic(stream, { kind: "numeric", id: topicId });
     const handle = this.#options.partitions.find(identity);
     if (topic === undefined || handle === undefined) return undefined;
-    if (handle.purgesBegun > handle.purgesEnded) return undefined;
+    if (handle.purgesBegun > handle.purgesEnded || !handle.isPrimary) return undefined;
     return { handle, policy: this.#policyOf(topic) };
   }
 

@@ -70,7 +70,7 @@ export function truncatePartition(
     request: 0n,
     user: 0,
     body: () => {
-      if (!group.isPurging) truncation = decideNow();
+      if (!group.purges.isUnderWay) truncation = decideNow();
       return new ByteWriter(8).u64(truncation.firstOffset).finish();
     },
     committed() {

@@ -6,11 +6,13 @@ import { logoutOnBehalf } from "./logout.ts";
  * same id and go on with their request numbers; those that have not after a while are logged out, so that the
  * table's room is not used up by clients that are gone.
  *
+ * In a cluster they may be connected to another node, so nobody is logged out.
+ *
  * @returns stops waiting for them
  */
 export function releaseRecoveredSessions(shard: Shard): () => void {
   const recovered = shard.metadata.clientTable.sessions();
-  if (recovered.length === 0) return () => {};
+  if (shard.metadata.isReplicated || recovered.length === 0) return () => {};
   const timer = shard.platform.clock.setTimer(shard.config.recoveredSessionGraceMs, () => {
     for (const { client, epoch, user } of recovered) {
       const now = shard.metadata.clientTable.session(client);

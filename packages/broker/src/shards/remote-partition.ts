@@ -46,6 +46,8 @@ export class RemotePartition implements PartitionHandle {
   readonly identity: PartitionIdentity;
   readonly polled = new PolledOffsets();
   contents: PartitionContents = NO_CONTENTS;
+  /** Shards and clusters do not go together yet, so no other node numbers its operations. */
+  readonly isPrimary = true;
   purgesBegun = 0;
   purgesEnded = 0;
   readonly #shard: RemoteShard;

@@ -1,7 +1,9 @@
+import { ErrorCode } from "@millrace/errors";
 import { loadKeyHash } from "@millrace/framing";
 import type { Counter } from "@millrace/platform";
 import { type MetadataJournal, openMetadataJournal } from "@millrace/storage";
 import type { BrokerOptions } from "../broker.ts";
+import { ClusterMember } from "../cluster/cluster-member.ts";
 import { createPrepareChecksum } from "../consensus/prepare-checksum.ts";
 import { GroupPlane } from "../consumer-groups/group-plane.ts";
 import { METADATA_PATH } from "../metadata-plane/metadata-path.ts";
@@ -47,7 +49,7 @@ export async function openShard(options: BrokerOptions): Promise<OpenedShard> {
   };
   try {
     const shard = await recoverShard(options, closers);
-    await ensureRootUser(shard.metadata, options.rootUser);
+    if (options.cluster === undefined) await ensureRootUser(shard.metadata, options.rootUser);
     return { shard, close };
   } catch (error) {
     await close();
@@ -66,10 +68,11 @@ async function recoverShard(options: BrokerOptions, closers: (() => Promise<void
   });
   await keepIdentity(journal.superblock, options.identity ?? STANDING_ALONE);
   const checksumOf = createPrepareChecksum(kernel);
+  const member = await ClusterMember.join(options, journal);
   const partitionMetrics = declarePartitionMetrics(platform.metrics);
   const partitions = new PartitionPlane({
     platform,
-    owners: ownersOf(options, partitionMetrics.deniedTransient),
+    owners: ownersOf(options, partitionMetrics.deniedTransient, member),
     metrics: partitionMetrics,
   });
   const groups = new GroupPlane({
@@ -77,29 +80,41 @@ async function recoverShard(options: BrokerOptions, closers: (() => Promise<void
     partitions,
     rebalancingTimeoutMs: config.rebalancingTimeoutMs,
     catalog: () => metadata.catalog,
-    submit: (request) => metadata.submit(request),
+    // What is in flight is known where members poll: with the primary.
+    submit: (request) => {
+      if (metadata.isPrimary) metadata.submit(request);
+      else request.answered({ kind: "refused", code: ErrorCode.TransientNotAccepted });
+    },
   });
   const metadata: MetadataPlane = recoverMetadata(options, {
     journal,
     partitions,
     groups,
     checksumOf,
+    member,
     userChanged: (user) => endSessionsOf(shard, user),
   });
   closers.push(
+    async () => member?.close(),
     () => partitions.stop(),
     async () => groups.stop(),
     () => metadata.stop(),
+    async () => member?.stop(),
   );
-  await partitions.recover(metadata.catalog, metadata.commit);
+  await partitions.recover(metadata.catalog, metadata);
   groups.recover();
   const shard = await shardOf(options, { metadata, partitions, groups });
+  member?.start(shard);
   return shard;
 }
 
-function ownersOf(options: BrokerOptions, deniedTransient: Counter): PartitionOwners {
+function ownersOf(
+  options: BrokerOptions,
+  deniedTransient: Counter,
+  member: ClusterMember | undefined,
+): PartitionOwners {
   const { bus } = options;
-  const host = new PartitionHost(options, { deniedTransient });
+  const host = new PartitionHost(options, { deniedTransient }, member);
   if (bus === undefined || bus.shardsCount === 1) return new LocalPartitions(host);
   return new ShardedPartitions({ ...options, host, bus, deniedTransient });
 }
@@ -108,24 +123,26 @@ function recoverMetadata(
   { platform, config }: BrokerOptions,
   parts: EffectParts & {
     readonly journal: MetadataJournal;
+    readonly member: ClusterMember | undefined;
     readonly checksumOf: ReturnType<typeof createPrepareChecksum>;
   },
 ): MetadataPlane {
-  const { state, end } = recoverState(parts.journal, {
+  const recovered = recoverState(parts.journal, {
     clientsMax: config.clientsTableMax,
+    isReplicated: parts.member !== undefined,
     log: platform.log,
   });
   return new MetadataPlane({
     clock: platform.clock,
     log: platform.log,
     journal: parts.journal,
-    state,
-    end,
+    recovered,
     checksumOf: parts.checksumOf,
     prepareQueueDepth: config.metadataQueueDepth,
     admissionTimeoutMs: config.admissionTimeoutMs,
     snapshotEveryOps: config.snapshotEveryOps,
-    perform: (effects) => performEffects(parts, effects),
+    peers: parts.member?.peers.metadataGroup(),
+    perform: (effects, view) => performEffects(parts, effects, view),
   });
 }
 

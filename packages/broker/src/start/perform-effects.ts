@@ -10,18 +10,26 @@ export interface EffectParts {
   userChanged(user: number): void;
 }
 
-/** Starts everything an op asks for, in order, and settles when all of it is done. */
-export async function performEffects(parts: EffectParts, effects: readonly Effect[]): Promise<void> {
-  await Promise.all(effects.map((effect) => performEffect(parts, effect)));
+/**
+ * Starts everything an op asks for, in order, and settles when all of it is done.
+ * @param view  in which the metadata group numbered the op
+ */
+export async function performEffects(
+  parts: EffectParts,
+  effects: readonly Effect[],
+  view: number,
+): Promise<void> {
+  await Promise.all(effects.map((effect) => performEffect(parts, effect, view)));
 }
 
 function performEffect(
   { partitions, groups, userChanged }: EffectParts,
   effect: Effect,
+  view: number,
 ): Promise<void> | undefined {
   switch (effect.kind) {
     case "partition-created":
-      return partitions.create(effect.partition, effect.topic);
+      return partitions.create(effect.partition, effect.topic, view);
     case "partition-deleted":
       return partitions.delete(effect.partition);
     case "partition-purged":

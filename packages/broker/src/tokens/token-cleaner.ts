@@ -20,7 +20,7 @@ export function cleanExpiredTokens(shard: Shard): () => void {
   let isBusy = false;
   const clean = () => {
     timer = clock.setTimer(intervalMs, clean);
-    if (isBusy) return;
+    if (isBusy || !shard.metadata.isPrimary) return;
     const tokens = shard.catalog.expiredTokens(clock.wallMicros(), EXPIRED_TOKENS_PER_OP_MAX);
     if (tokens.length === 0) return;
     isBusy = true;

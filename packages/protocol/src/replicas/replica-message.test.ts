@@ -104,6 +104,12 @@ const ANY: { [Kind in ReplicaMessage["kind"]]: fc.Arbitrary<Extract<ReplicaMessa
     prepareChecksum: u128,
   }),
   prepareGone: record({ kind: fc.constant("prepareGone" as const), view: u32, replica, op: counter }),
+  formation: record({
+    kind: fc.constant("formation" as const),
+    view: u32,
+    replica,
+    starts: fc.array(counter, { maxLength: 7 }),
+  }),
   stateRequest: record({
     kind: fc.constant("stateRequest" as const),
     view: u32,

@@ -12,6 +12,7 @@ import {
 import { type CommitMessage, commitCodec } from "./commit.ts";
 import { type DoViewChangeMessage, doViewChangeCodec } from "./do-view-change.ts";
 import type { FieldCodec } from "./field-codec.ts";
+import { type FormationMessage, formationCodec } from "./formation.ts";
 import { type ForwardedReplyMessage, forwardedReplyCodec } from "./forwarded-reply.ts";
 import { type ForwardedRequestMessage, forwardedRequestCodec } from "./forwarded-request.ts";
 import { type PrepareMessage, prepareCodec } from "./prepare.ts";
@@ -39,7 +40,8 @@ export type GroupMessage =
   | RequestStartViewMessage
   | ViewNumberMessage
   | RequestPrepareMessage
-  | PrepareGoneMessage;
+  | PrepareGoneMessage
+  | ViewNumberMessage;
 
 /** How the state of a group comes to a replica that is too far behind for its log. */
 export type StateMessage =
@@ -53,7 +55,7 @@ export type StateMessage =
 export type ForwardMessage = ForwardedRequestMessage | ForwardedReplyMessage;
 
 /** Everything that is said between replicas, about one group. */
-export type ReplicaMessage = GroupMessage | StateMessage | ForwardMessage;
+export type ReplicaMessage = GroupMessage | StateMessage | ForwardMessage | FormationMessage;
 
 /** Who says it, about which group. */
 export interface ReplicaEnvelope {
@@ -83,6 +85,7 @@ const CODECS: {
   stateEnd: stateEndCodec,
   forwardedRequest: forwardedRequestCodec,
   forwardedReply: forwardedReplyCodec,
+  formation: formationCodec,
 };
 
 const BY_COMMAND: ReadonlyMap<number, FieldCodec<ReplicaMessage>> = new Map(

@@ -14,7 +14,7 @@ function open(disk: SimDisk): Promise<MetadataJournal> {
 function append(journal: MetadataJournal, view: number): Promise<void> {
   const op = journal.lastOp + 1;
   const checksum = BigInt(op) * 77n + BigInt(view);
-  const facts = { client: 1n, request: 9n, user: 3, session: 5n, operation: 64 };
+  const facts = { client: 1n, request: 9n, user: 3, session: 5n, bodyChecksum: 6n, operation: 64 };
   const header = {
     op,
     view,
@@ -99,6 +99,7 @@ describe("an op of the metadata journal", () => {
       assert.equal(record?.op, op);
       assert.equal(record.commit, op - 1);
       assert.equal(record.session, 5n);
+      assert.equal(record.bodyChecksum, 6n);
       assert.equal(new TextDecoder().decode(record.body), `op ${op} of view 1`);
     }
     assert.equal(await journal.read(11), undefined);

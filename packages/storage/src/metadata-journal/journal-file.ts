@@ -55,6 +55,8 @@ export interface JournalHeader extends OpHeader {
   readonly session: bigint;
   /** Highest op known to be committed when this one was journaled. */
   readonly commit: number;
+  /** Checksum its client gave for its body, u64; 0n for none. */
+  readonly bodyChecksum: bigint;
 }
 
 /** The bytes of one op in the journal. */
@@ -71,7 +73,7 @@ export function encodeJournalRecord(
     bodyLength: body.length,
     commit: header.commit,
   });
-  writeSession(view, 0, header.session);
+  writeSession(view, 0, header);
   bytes.set(body, RECORD_HEADER_LENGTH);
   sealRecord(kernel, bytes, view, { position: 0, length });
   return bytes;

@@ -82,6 +82,7 @@ class Model {
       timestamp: op,
       session: 1n,
       commit: op - 1,
+      bodyChecksum: 6n,
     };
     const done = new Promise<void>((resolve) => {
       journal.append(header, new TextEncoder().encode(`op ${op}`), (error) => {

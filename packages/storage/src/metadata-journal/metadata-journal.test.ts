@@ -28,6 +28,7 @@ function append(journal: MetadataJournal, text: string): Promise<void> {
     timestamp: 1000 + op,
     session: 5n,
     commit: op - 1,
+    bodyChecksum: 6n,
   };
   return new Promise((resolve, reject) => {
     journal.append(header, new TextEncoder().encode(text), (error) =>

@@ -163,8 +163,8 @@ function hasBlankSector(bytes: Uint8Array, position: number): boolean {
 }
 
 /** The record's own copy of what it says. */
-export function journalRecordOf({ header, session, commit, body }: OpRecord): JournalRecord {
-  return { ...header, session, commit, body: body.slice() };
+export function journalRecordOf({ header, session, commit, place, body }: OpRecord): JournalRecord {
+  return { ...header, session, commit, bodyChecksum: place.checksum, body: body.slice() };
 }
 
 /** Follows the ops from the snapshot on: each names the one before it as its parent. */

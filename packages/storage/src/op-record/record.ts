@@ -146,9 +146,14 @@ export function writeBatchPlace(
   view.setUint32(position + AT.messageCount, place.count, true);
 }
 
-/** Writes the session a metadata op came from. */
-export function writeSession(view: DataView, position: number, session: bigint): void {
-  view.setBigUint64(position + AT.session, session, true);
+/** Writes the session a metadata op came from, and what its client says the checksum of its body is. */
+export function writeSession(
+  view: DataView,
+  position: number,
+  op: { readonly session: bigint; readonly bodyChecksum: bigint },
+): void {
+  view.setBigUint64(position + AT.session, op.session, true);
+  view.setBigUint64(position + AT.batchChecksum, op.bodyChecksum, true);
 }
 
 /**

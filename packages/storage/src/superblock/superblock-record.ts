@@ -15,6 +15,16 @@ export interface SuperblockRecord {
   readonly checkpointOp: number;
   /** An op known to be committed. */
   readonly commit: number;
+  /** The journal may once have held more than it does: the replica gives no word that it never had an op. */
+  readonly mayHaveLost: boolean;
+  /** The replica may have told others something in its cluster: it was part of its forming, or taken in. */
+  readonly hasSpoken: boolean;
+  /**
+   * Groups that an op up to this one made may have heard of this replica before its directory was lost; 0
+   * when
+   * it never was.
+   */
+  readonly forgottenOp: number;
 }
 
 /** Length of a superblock file. */
@@ -23,6 +33,8 @@ export const SUPERBLOCK_LENGTH = 128;
 const SUPERBLOCK_VERSION = 1;
 /** "MSUP". */
 const MAGIC = 0x5055_534d;
+const MAY_HAVE_LOST_FLAG = 1;
+const HAS_SPOKEN_FLAG = 2;
 
 /** Byte positions, see docs/spec/metadata-files.md. */
 const AT = {
@@ -37,6 +49,8 @@ const AT = {
   replicaCount: 60,
   checkpointOp: 64,
   commit: 72,
+  flags: 80,
+  forgottenOp: 88,
 } as const;
 
 /** The record of a replica that never wrote one. */
@@ -49,6 +63,9 @@ export const FIRST_SUPERBLOCK: SuperblockRecord = {
   replicaCount: 1,
   checkpointOp: 0,
   commit: 0,
+  mayHaveLost: false,
+  hasSpoken: false,
+  forgottenOp: 0,
 };
 
 /** The bytes of a superblock file. */
@@ -65,6 +82,9 @@ export function encodeSuperblock(kernel: ChecksumKernel, record: SuperblockRecor
   view.setUint32(AT.replicaCount, record.replicaCount, true);
   setU64(view, AT.checkpointOp, record.checkpointOp);
   setU64(view, AT.commit, record.commit);
+  const lostFlag = record.mayHaveLost ? MAY_HAVE_LOST_FLAG : 0;
+  view.setUint32(AT.flags, lostFlag | (record.hasSpoken ? HAS_SPOKEN_FLAG : 0), true);
+  setU64(view, AT.forgottenOp, record.forgottenOp);
   view.setBigUint64(AT.checksum, kernel.hashBytes(bytes.subarray(AT.magic)), true);
   return bytes;
 }
@@ -78,6 +98,7 @@ export function decodeSuperblock(kernel: ChecksumKernel, bytes: Uint8Array): Dec
   if (bytes.length !== SUPERBLOCK_LENGTH || view.getUint32(AT.magic, true) !== MAGIC) return "damaged";
   if (kernel.hashBytes(bytes.subarray(AT.magic)) !== view.getBigUint64(AT.checksum, true)) return "damaged";
   if (view.getUint8(AT.version) > SUPERBLOCK_VERSION) return "too-new";
+  const flags = view.getUint32(AT.flags, true);
   return {
     sequence: u64At(view, AT.sequence),
     view: u64At(view, AT.view),
@@ -87,5 +108,8 @@ export function decodeSuperblock(kernel: ChecksumKernel, bytes: Uint8Array): Dec
     replicaCount: view.getUint32(AT.replicaCount, true),
     checkpointOp: u64At(view, AT.checkpointOp),
     commit: u64At(view, AT.commit),
+    mayHaveLost: (flags & MAY_HAVE_LOST_FLAG) !== 0,
+    hasSpoken: (flags & HAS_SPOKEN_FLAG) !== 0,
+    forgottenOp: u64At(view, AT.forgottenOp),
   };
 }

@@ -36,7 +36,7 @@ async function bytesOf(disk: SimDisk): Promise<Uint8Array> {
 async function filled(disk: SimDisk): Promise<ViewLog> {
   const log = await open(disk);
   for (const at of [1, 2, 3]) await write(log, at, { view: at, logView: at - 1 });
-  await write(log, 2, { view: 7, cutAbove: 40 });
+  await write(log, 2, { view: 7, mayHaveLost: true, cutAbove: 40 });
   return log;
 }
 
@@ -46,9 +46,9 @@ describe("the views of the groups", () => {
     const log = await filled(disk);
     assert.deepEqual(log.get(identity(4)), FIRST_VIEW);
     const expected = [
-      { view: 1, logView: 0, cutAbove: undefined },
-      { view: 7, logView: 1, cutAbove: 40 },
-      { view: 3, logView: 2, cutAbove: undefined },
+      { ...FIRST_VIEW, view: 1 },
+      { view: 7, logView: 1, mayHaveLost: true, cutAbove: 40 },
+      { ...FIRST_VIEW, view: 3, logView: 2 },
     ];
     assert.deepEqual(
       [1, 2, 3].map((at) => log.get(identity(at))),
@@ -77,7 +77,7 @@ describe("the views of the groups", () => {
     const many = Array.from({ length: 500 }, (_, at) => write(log, at % 250, { view: at, logView: 0 }));
     await Promise.all([...many, write(log, 3, { logView: 200 })]);
     assert.equal(syncs, 1);
-    assert.deepEqual(log.get(identity(3)), { view: 253, logView: 200, cutAbove: undefined });
+    assert.deepEqual(log.get(identity(3)), { ...FIRST_VIEW, view: 253, logView: 200 });
   });
 
   it("are not answered for before they survive power loss", async () => {
@@ -147,7 +147,7 @@ describe("the views of the groups", () => {
     await log.close();
     const after = await open(disk.crash({ keep: "none" }));
     assert.equal(after.get(identity(1)).view, 20_009);
-    assert.deepEqual(after.get(identity(2)), { view: 7, logView: 1, cutAbove: undefined });
+    assert.deepEqual(after.get(identity(2)), { ...FIRST_VIEW, view: 7, logView: 1, mayHaveLost: true });
     assert.deepEqual(after.get(identity(3)), FIRST_VIEW);
   });
 });

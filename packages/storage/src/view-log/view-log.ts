@@ -59,6 +59,11 @@ export class ViewLog {
     return this.#fault;
   }
 
+  /** True when anything of a group is on the disk. */
+  has(identity: PartitionIdentity): boolean {
+    return this.#groups.has(keyOf(identity));
+  }
+
   /** What is on the disk of a group; view 0 when nothing is. */
   get(identity: PartitionIdentity): GroupView {
     return this.#groups.get(keyOf(identity))?.group ?? FIRST_VIEW;

@@ -7,12 +7,14 @@ export interface GroupView {
   readonly view: number;
   /** Last view in which the replica was in status normal. */
   readonly logView: number;
+  /** The journal may once have held more than it does: the replica gives no word that it never had an op. */
+  readonly mayHaveLost: boolean;
   /** Ops above this one are to be cut off before the partition is opened; nothing when none are. */
   readonly cutAbove: number | undefined;
 }
 
 /** The view of a group that was never heard of. */
-export const FIRST_VIEW: GroupView = { view: 0, logView: 0, cutAbove: undefined };
+export const FIRST_VIEW: GroupView = { view: 0, logView: 0, mayHaveLost: false, cutAbove: undefined };
 
 /** Length of every record; a divisor of a sector, so that none lies in two. */
 export const VIEW_RECORD_LENGTH = 64;
@@ -20,6 +22,7 @@ export const VIEW_RECORD_LENGTH = 64;
 const MAGIC = 0x5756_524d;
 const VERSION = 1;
 const HAS_CUT_FLAG = 1;
+const MAY_HAVE_LOST_FLAG = 2;
 
 /** Byte positions, see docs/spec/metadata-files.md. */
 const AT = {
@@ -47,7 +50,8 @@ export function writeViewRecord(
   bytes.fill(0, at, at + VIEW_RECORD_LENGTH);
   view.setUint32(at + AT.magic, MAGIC, true);
   view.setUint8(at + AT.version, VERSION);
-  view.setUint8(at + AT.flags, group.cutAbove === undefined ? 0 : HAS_CUT_FLAG);
+  const cutFlag = group.cutAbove === undefined ? 0 : HAS_CUT_FLAG;
+  view.setUint8(at + AT.flags, cutFlag | (group.mayHaveLost ? MAY_HAVE_LOST_FLAG : 0));
   view.setUint32(at + AT.stream, identity.streamId, true);
   view.setUint32(at + AT.topic, identity.topicId, true);
   view.setUint32(at + AT.partition, identity.partitionId, true);
@@ -76,7 +80,7 @@ export function readViewRecord(
   const covered = bytes.subarray(at + AT.magic, at + VIEW_RECORD_LENGTH);
   if (kernel.hashBytes(covered) !== view.getBigUint64(at + AT.checksum, true)) return "damaged";
   if (view.getUint8(at + AT.version) > VERSION) return "too-new";
-  const hasCut = (view.getUint8(at + AT.flags) & HAS_CUT_FLAG) !== 0;
+  const flags = view.getUint8(at + AT.flags);
   return {
     identity: {
       streamId: view.getUint32(at + AT.stream, true),
@@ -87,7 +91,8 @@ export function readViewRecord(
     group: {
       view: view.getUint32(at + AT.view, true),
       logView: view.getUint32(at + AT.logView, true),
-      cutAbove: hasCut ? u64At(view, at + AT.cutAbove) : undefined,
+      mayHaveLost: (flags & MAY_HAVE_LOST_FLAG) !== 0,
+      cutAbove: (flags & HAS_CUT_FLAG) !== 0 ? u64At(view, at + AT.cutAbove) : undefined,
     },
   };
 }

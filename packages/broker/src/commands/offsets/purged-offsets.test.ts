@@ -59,7 +59,7 @@ test("An offset stored while a purge is under way is refused with 58.", async ()
     const refill = operator.ok("SendMessages", sendBody([...TEXTS, "5"]));
     const pauseMs = seed % 8;
     await server.drive(new Promise<void>((go) => server.platform.clock.setTimer(pauseMs, () => go())));
-    const isPurging = server.groupOf(0).isPurging;
+    const isPurging = server.groupOf(0).purges.isUnderWay;
     const store = { ...target, consumer, partitionId: 0, offset: 4n, ack: "quorum" } as const;
     const { code } = await server.drive(
       reader.command("StoreConsumerOffset", encodeStoreConsumerOffset(store)),

@@ -45,7 +45,7 @@ export function storeOffset(group: PartitionGroup, offsetsMax: number, op: Store
       throw new CodedError(ErrorCode.InvalidOffset, "The offset lies beyond the last message.");
     }
     checkOffsetRoom(partition, op.key, offsetsMax);
-    if (group.isPurging) {
+    if (group.purges.isUnderWay) {
       const text = "The partition is being purged: the offset would stand for other messages behind it.";
       throw new CodedError(ErrorCode.TransientNotAccepted, text);
     }

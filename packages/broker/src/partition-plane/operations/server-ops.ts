@@ -1,5 +1,5 @@
 import { ByteWriter } from "@millrace/framing";
-import type { Log } from "@millrace/platform";
+import type { Clock, Log } from "@millrace/platform";
 import { StorageOperation } from "@millrace/storage";
 import { SERVER_CLIENT } from "@millrace/vsr";
 import { GROUP_KIND } from "../../consumer-groups/group-kind.ts";
@@ -17,10 +17,13 @@ export function storedGroups({ partition }: PartitionGroup): readonly number[] {
   return partition.consumerOffsetIds(GROUP_KIND);
 }
 
-/** See `PartitionHandle.forgetGroup`. No later group gets the id, so a failure waits for the next start. */
+/**
+ * See `PartitionHandle.forgetGroup`. No later group gets the id, so a failure waits for the next start. The
+ * group's primary does it for its other replicas.
+ */
 export async function forgetGroup(group: PartitionGroup, groupId: number, log: Log): Promise<void> {
   await new Promise<void>((resolve) => group.afterOpen(resolve));
-  if (!storedGroups(group).includes(groupId)) return;
+  if (!group.isPrimary || !storedGroups(group).includes(groupId)) return;
   await new Promise<void>((resolve) =>
     group.submit({
       operation: StorageOperation.deleteOffset,
@@ -37,10 +40,37 @@ export async function forgetGroup(group: PartitionGroup, groupId: number, log: L
   );
 }
 
-/** See `PartitionHandle.purge`. */
-export async function purgePartition(group: PartitionGroup, generation: number, log: Log): Promise<void> {
-  if ((group.partition?.purgeGeneration ?? generation) >= generation) return;
-  await new Promise<void>((resolve) =>
+/** Milliseconds between two looks whether the group's primary has purged, or this replica became it. */
+const PURGE_RETRY_DELAY_MS = 100;
+
+/**
+ * See `PartitionHandle.purge`. In a group of several replicas the primary asks for it, whichever that is by
+ * then, and the others wait until they have it from there.
+ */
+export async function purgePartition(
+  group: PartitionGroup,
+  generation: number,
+  host: PurgeHost,
+): Promise<void> {
+  while (isDue(group, generation)) {
+    if (group.isPrimary) await purgeHere(group, generation, host.log);
+    if (group.replication === undefined || !isDue(group, generation)) return;
+    await new Promise<void>((resolve) => host.clock.setTimer(PURGE_RETRY_DELAY_MS, resolve));
+  }
+}
+
+/** What purging needs of its host. */
+export interface PurgeHost {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+function isDue({ partition, isClosed }: PartitionGroup, generation: number): boolean {
+  return !isClosed && (partition?.purgeGeneration ?? generation) < generation;
+}
+
+function purgeHere(group: PartitionGroup, generation: number, log: Log): Promise<void> {
+  return new Promise<void>((resolve) =>
     group.purge({
       operation: StorageOperation.purge,
       client: SERVER_CLIENT,

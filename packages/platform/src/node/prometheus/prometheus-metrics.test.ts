@@ -28,6 +28,16 @@ test("Two parts have registries of their own, and one name cannot be declared tw
   assert.throws(() => one.counter("a_total", "A"), /a_total/);
 });
 
+test("Counters of one name are told apart by their labels; the same ones cannot be declared twice.", async () => {
+  const metrics = createPrometheusMetrics();
+  metrics.counter("dropped_total", "Dropped", { reason: "full" }).add(2);
+  metrics.counter("dropped_total", "Dropped", { reason: "down" }).add(3);
+  const text = await metrics.text();
+  assert.match(text, /^dropped_total\{reason="full"\} 2$/m);
+  assert.match(text, /^dropped_total\{reason="down"\} 3$/m);
+  assert.throws(() => metrics.counter("dropped_total", "Dropped", { reason: "down" }), /dropped_total/);
+});
+
 test("A counter with labels shows them, from 0 on.", async () => {
   const metrics = createPrometheusMetrics();
   const counter = metrics.counter("removed_total", "Removed", { shard: "0" });

@@ -1,3 +1,4 @@
+import { assert } from "@millrace/errors";
 import { Counter, Gauge, Registry } from "prom-client";
 import type { Metrics } from "../../metrics.ts";
 
@@ -12,18 +13,32 @@ export interface PrometheusMetrics extends Metrics {
 /**
  * Metrics in a registry of their own. Gauges are read when the text is made.
  *
- * Names are those of the exposition, `_total` of a counter included; the same name twice is a mistake and
- * throws. A counter shows from its declaration on, with 0.
+ * Names are those of the exposition, `_total` of a counter included; the same name and labels twice are a
+ * mistake and throw. A counter shows from its declaration on, with 0.
  */
 export function createPrometheusMetrics(): PrometheusMetrics {
   const registry = new Registry();
   const registers = [registry];
+  /** Counters that are told apart by labels, by their common name. */
+  const families = new Map<string, Counter>();
+  const seen = new Set<string>();
+  const familyOf = (name: string, help: string, labels: Readonly<Record<string, string>>) => {
+    const values = JSON.stringify([name, labels]);
+    assert(!seen.has(values), `the counter ${name} is declared once with its labels`);
+    seen.add(values);
+    const known =
+      families.get(name) ?? new Counter({ name, help, registers, labelNames: Object.keys(labels) });
+    families.set(name, known);
+    return known;
+  };
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
     counter(name, help, labels) {
-      const counter = new Counter({ name, help, registers, labelNames: Object.keys(labels ?? {}) });
-      const counted = labels === undefined ? counter : counter.labels(labels);
+      const counted =
+        labels === undefined
+          ? new Counter({ name, help, registers })
+          : familyOf(name, help, labels).labels(labels);
       counted.inc(0);
       return { add: (amount) => counted.inc(amount) };
     },

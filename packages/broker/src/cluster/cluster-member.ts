@@ -1,0 +1,154 @@
+import { CodedError, ErrorCode } from "@millrace/errors";
+import {
+  type MetadataJournal,
+  openViewLog,
+  type PartitionIdentity,
+  type Superblock,
+  type ViewLog,
+} from "@millrace/storage";
+import type { BrokerOptions } from "../broker.ts";
+import { METADATA_PATH } from "../metadata-plane/metadata-path.ts";
+import { LocalPartition } from "../partition-plane/local-partition.ts";
+import type { Shard } from "../shard.ts";
+import { ensureRootUser } from "../start/ensure-root-user.ts";
+import { Formation } from "./formation.ts";
+import type { GroupPeers } from "./group-peers.ts";
+import { Peers } from "./peers.ts";
+import { startTicks } from "./ticks.ts";
+
+/** Milliseconds between two looks whether this node is the one that has to make the root user. */
+const ROOT_USER_INTERVAL_MS = 100;
+
+/** Milliseconds between two words of a node that waits for its cluster to form. */
+const FORMATION_INTERVAL_MS = 200;
+
+/** Two starts of one node are told apart by a number below 2^53. */
+const START_MAX = 2 ** 53 - 1;
+
+/** This broker's part in its cluster: views on disk, the way to the other nodes, the passing of time. */
+export class ClusterMember {
+  readonly peers: Peers;
+  readonly viewLog: ViewLog;
+  readonly #options: BrokerOptions;
+  readonly #superblock: Superblock;
+  /** Whether the replica has never spoken, as far as its directory knows. */
+  readonly #isSilent: boolean;
+  #stops: (() => void)[] = [];
+
+  private constructor(
+    options: BrokerOptions,
+    parts: { peers: Peers; viewLog: ViewLog; superblock: Superblock },
+  ) {
+    this.#options = options;
+    this.peers = parts.peers;
+    this.viewLog = parts.viewLog;
+    this.#superblock = parts.superblock;
+    this.#isSilent = !parts.superblock.record.hasSpoken;
+  }
+
+  /**
+   * Takes the part that the options give, if any.
+   * @throws CodedError FeatureUnavailable; MetadataDamaged; what the disk answers
+   */
+  static async join(options: BrokerOptions, journal: MetadataJournal): Promise<ClusterMember | undefined> {
+    const { cluster, platform, kernel } = options;
+    if (cluster === undefined) return undefined;
+    checkAbilities(options);
+    const seed = Math.floor(platform.random.fraction() * 2 ** 32);
+    const peers = new Peers(cluster, { hash: kernel, log: platform.log, seed });
+    const { disk, log } = platform;
+    const viewLog = await openViewLog({ disk, path: METADATA_PATH, kernel, log });
+    return new ClusterMember(options, { peers, viewLog, superblock: journal.superblock });
+  }
+
+  /** See `ReplicationContext`. */
+  isForgotten({ revision }: PartitionIdentity): boolean {
+    return revision <= this.#superblock.record.forgottenOp;
+  }
+
+  /** See `ReplicationContext`. */
+  peersOf(identity: PartitionIdentity): GroupPeers {
+    return this.peers.partitionGroup(identity);
+  }
+
+  /** Begins to speak: everything is recovered. */
+  start(shard: Shard): void {
+    const { metadata, partitions, platform } = shard;
+    const formation = this.#isSilent ? this.#form(shard) : undefined;
+    this.peers.listen({
+      metadata: (from, message) => metadata.hear({ kind: "message", from, message }),
+      partition: (identity, from, message, body) => {
+        const handle = partitions.find(identity);
+        if (handle instanceof LocalPartition) handle.group.replication?.receive(from, message, body);
+      },
+      formation: (from, starts) => formation?.onStarts(from, starts),
+      forwardedRequest: (from, request) => metadata.forwarded?.onRequest(from, request),
+      forwardedAnswer: (from, answer) => metadata.forwarded?.onAnswer(from, answer),
+      peerDown: (peer) => metadata.forwarded?.onPeerDown(peer),
+    });
+    this.#stops.push(startTicks(platform.clock, () => this.#tick(shard)));
+    this.#makeRootUser(shard);
+  }
+
+  /** Says and hears nothing any more. */
+  stop(): void {
+    for (const stop of this.#stops.splice(0)) stop();
+    this.peers.stop();
+  }
+
+  /** Lets go of what is open. */
+  close(): Promise<void> {
+    return this.viewLog.close();
+  }
+
+  #tick({ metadata, partitions }: Shard): void {
+    metadata.hear({ kind: "tick" });
+    for (const handle of partitions.handles()) {
+      if (handle instanceof LocalPartition) handle.group.replication?.hear({ kind: "tick" });
+    }
+  }
+
+  /** Waits with the others for the cluster to form, unless they have one already and take this node in. */
+  #form({ metadata, platform }: Shard): Formation {
+    const { replica, replicaCount } = this.peers;
+    const formation = new Formation({
+      ...{ replica, replicaCount, start: 1 + Math.floor(platform.random.fraction() * START_MAX) },
+      send: (to, starts) => this.peers.sendFormation(to, starts),
+      formed: () => metadata.becomeNew(),
+    });
+    const tell = () => {
+      if (!formation.isOpen || metadata.primary !== undefined) return;
+      formation.tell();
+      timer = platform.clock.setTimer(FORMATION_INTERVAL_MS, tell);
+    };
+    let timer = platform.clock.setTimer(0, tell);
+    this.#stops.push(() => timer.cancel());
+    return formation;
+  }
+
+  /** The first primary of a new cluster makes the root user; whoever is primary finishes it. */
+  #makeRootUser({ metadata, platform }: Shard): void {
+    let timer = platform.clock.setTimer(0, () => look());
+    const again = () => {
+      timer = platform.clock.setTimer(ROOT_USER_INTERVAL_MS, look);
+    };
+    const look = () => {
+      if (!metadata.isPrimary) again();
+      else ensureRootUser(metadata, this.#options.rootUser).catch(again);
+    };
+    this.#stops.push(() => timer.cancel());
+  }
+}
+
+function checkAbilities({ bus, cipher }: BrokerOptions): void {
+  if (bus !== undefined && bus.shardsCount > 1)
+    throw unavailable("several shards", 'sharding.cpu_allocation = "1"');
+  if (cipher !== undefined) throw unavailable("encryption at rest", "encryption.enabled = false");
+}
+
+function unavailable(what: string, setting: string): CodedError {
+  return new CodedError(
+    ErrorCode.FeatureUnavailable,
+    `A cluster of several nodes does not work with ${what} yet; set ${setting}.`,
+  );
+}

@@ -1,0 +1,214 @@
+import { ErrorCode, isCodedError } from "@millrace/errors";
+import type { FrameHash, GroupAddress, Lease, OpenedFrame } from "@millrace/framing";
+import type { Log } from "@millrace/platform";
+import {
+  decodeReplicaMessage,
+  encodeReplicaMessage,
+  ForwardOutcome,
+  type GroupMessage,
+  type ReplicaMessage as WireMessage,
+} from "@millrace/protocol";
+import type { PartitionIdentity } from "@millrace/storage";
+import type { ReplicaMessage } from "@millrace/vsr";
+import type {
+  ForwardedAnswer,
+  ForwardedRequest,
+  ForwardingWire,
+} from "../metadata-plane/forwarded-requests.ts";
+import type { MetadataAnswer } from "../metadata-plane/metadata-request.ts";
+import type { ReceivedBody } from "../partition-plane/partition-replication.ts";
+import type { ClusterOptions } from "./cluster-options.ts";
+import type { GroupPeers, PrepareBody } from "./group-peers.ts";
+
+/** Who hears what the other nodes say. Bodies and their leases are lent for the call. */
+export interface PeerListeners {
+  metadata(from: number, message: ReplicaMessage): void;
+  partition(
+    identity: PartitionIdentity,
+    from: number,
+    message: ReplicaMessage,
+    body: ReceivedBody | undefined,
+  ): void;
+  formation(from: number, starts: readonly number[]): void;
+  forwardedRequest(from: number, request: ForwardedRequest): void;
+  forwardedAnswer(from: number, answer: ForwardedAnswer): void;
+  peerDown(peer: number): void;
+}
+
+const METADATA_GROUP: GroupAddress = { kind: "metadata" };
+
+/** The other nodes of the cluster: what is said to them and what they say, by group. */
+export class Peers {
+  readonly #options: ClusterOptions;
+  readonly #hash: FrameHash;
+  readonly #log: Log;
+  /** Differs between two starts, see `ReplicaOptions.seed`. */
+  readonly #seed: number;
+
+  constructor(options: ClusterOptions, parts: { hash: FrameHash; log: Log; seed: number }) {
+    this.#options = options;
+    this.#hash = parts.hash;
+    this.#log = parts.log;
+    this.#seed = parts.seed;
+  }
+
+  /** This node's replica id. */
+  get replica(): number {
+    return this.#options.bus.replica;
+  }
+
+  /** Nodes of the cluster, this one included. */
+  get replicaCount(): number {
+    return this.#options.bus.replicaCount;
+  }
+
+  /** Hands over what arrives from now on. */
+  listen(listeners: PeerListeners): void {
+    const { bus } = this.#options;
+    bus.onFrame = (from, frame, lease) => this.#onFrame(listeners, from, { frame, lease });
+    bus.onPeerDown = (peer) => listeners.peerDown(peer);
+  }
+
+  /** Nothing that arrives is handed over any more. */
+  stop(): void {
+    const { bus } = this.#options;
+    bus.onFrame = () => {};
+    bus.onPeerDown = () => {};
+  }
+
+  /** The metadata group's replicas on the other nodes, and the way of forwarded requests. */
+  metadataGroup(): GroupPeers & ForwardingWire {
+    return {
+      ...this.#group(METADATA_GROUP),
+      sendRequest: (to, { id: forward, ...request }) =>
+        this.#sendOut(to, METADATA_GROUP, {
+          ...{ kind: "forwardedRequest", view: 0, replica: this.#options.bus.replica, forward },
+          ...request,
+        }),
+      sendAnswer: (to, { id, answer }) =>
+        this.#sendOut(to, METADATA_GROUP, {
+          ...{ kind: "forwardedReply", replica: this.#options.bus.replica, forward: id },
+          ...wireAnswer(answer),
+        }),
+    };
+  }
+
+  /** Tells a node which starts of empty directories this one has heard of. */
+  sendFormation(to: number, starts: readonly number[]): void {
+    const { replica } = this.#options.bus;
+    this.#sendOut(to, METADATA_GROUP, { kind: "formation", view: 0, replica, starts });
+  }
+
+  /** The replicas of a partition's group on the other nodes. */
+  partitionGroup(partition: PartitionIdentity): GroupPeers {
+    return this.#group({ kind: "partition", partition });
+  }
+
+  #group(group: GroupAddress): GroupPeers {
+    const { bus, cluster, timing } = this.#options;
+    const { replica, replicaCount } = bus;
+    return {
+      options: { replica, replicaCount, cluster, timing, seed: this.#seed },
+      send: (to, message, body) => this.#sendOut(to, group, wireMessage(message, body), body?.onDone),
+    };
+  }
+
+  #sendOut(to: number, group: GroupAddress, message: WireMessage, onDone?: () => void): void {
+    const { bus, cluster } = this.#options;
+    const envelope = { hash: this.#hash, cluster, replica: bus.replica, group };
+    bus.send(to, encodeReplicaMessage(envelope, message), onDone);
+  }
+
+  #onFrame(listeners: PeerListeners, from: number, received: ReceivedFrame): void {
+    try {
+      handOver(listeners, from, received);
+    } catch (error) {
+      if (!isCodedError(error, ErrorCode.ReplicaFrameInvalid)) throw error;
+      this.#log.warn("A message of another node is not understood.", { from, error });
+    }
+  }
+}
+
+interface ReceivedFrame {
+  readonly frame: OpenedFrame;
+  readonly lease: Lease;
+}
+
+function handOver(listeners: PeerListeners, from: number, { frame, lease }: ReceivedFrame): void {
+  const { group, message } = decodeReplicaMessage(frame);
+  switch (message.kind) {
+    case "forwardedRequest": {
+      const { kind: _, view: _view, replica: _replica, forward: id, body, ...request } = message;
+      listeners.forwardedRequest(from, { ...request, body: body.slice(), id });
+      return;
+    }
+    case "forwardedReply":
+      listeners.forwardedAnswer(from, { id: message.forward, answer: answerOf(message) });
+      return;
+    case "formation":
+      listeners.formation(from, message.starts);
+      return;
+    case "stateRequest":
+    case "stateManifest":
+    case "stateChunkRequest":
+    case "stateChunk":
+    case "stateEnd":
+      return;
+    default:
+      if (group.kind === "metadata") listeners.metadata(from, copied(message));
+      else handOverPart(listeners, from, { group, message, frame, lease });
+  }
+}
+
+function handOverPart(
+  listeners: PeerListeners,
+  from: number,
+  said: ReceivedFrame & { group: Extract<GroupAddress, { kind: "partition" }>; message: GroupMessage },
+): void {
+  const { message, frame, lease, group } = said;
+  if (message.kind !== "prepare") {
+    listeners.partition(group.partition, from, message, undefined);
+    return;
+  }
+  const { payload, payloadPosition } = frame;
+  const isPlaced = lease.position >= 0 && payload.length > 0;
+  const part = isPlaced ? lease.part(payloadPosition, payload.length) : undefined;
+  listeners.partition(group.partition, from, message, { bytes: payload, lease: part });
+  part?.release();
+}
+
+/** Metadata bodies are small and outlive their frame. */
+function copied(message: GroupMessage): ReplicaMessage {
+  if (message.kind !== "prepare") return message;
+  const bytes = message.prepare.body.slice();
+  return { ...message, prepare: { ...message.prepare, body: { bytes, request: undefined } } };
+}
+
+function wireMessage(message: ReplicaMessage, body: PrepareBody | undefined): WireMessage {
+  if (message.kind !== "prepare") return message;
+  return { ...message, prepare: { ...message.prepare, body: body?.bytes ?? NOTHING } };
+}
+
+const NOTHING = new Uint8Array(0);
+const NO_REPLY = { view: 0, op: 0, commit: 0, timestamp: 0, operation: 0, body: NOTHING };
+
+function wireAnswer(answer: MetadataAnswer) {
+  switch (answer.kind) {
+    case "reply": {
+      const { kind: _, isRepeated, ...reply } = answer;
+      return { ...reply, outcome: ForwardOutcome.replied, code: isRepeated ? 1 : 0 };
+    }
+    case "refused":
+      return { ...NO_REPLY, outcome: ForwardOutcome.rejected, code: answer.code };
+    case "evicted":
+      return { ...NO_REPLY, outcome: ForwardOutcome.evicted, code: answer.reason };
+  }
+}
+
+function answerOf(message: Extract<WireMessage, { kind: "forwardedReply" }>): MetadataAnswer {
+  const { outcome, code, op, view, commit, timestamp, operation, body } = message;
+  if (outcome === ForwardOutcome.rejected) return { kind: "refused", code };
+  if (outcome === ForwardOutcome.evicted) return { kind: "evicted", reason: code };
+  const isRepeated = code === 1;
+  return { kind: "reply", isRepeated, op, view, commit, timestamp, operation, body: body.slice() };
+}

@@ -1,0 +1,60 @@
+import type { Disk } from "@millrace/platform";
+import { cutPartition, type GroupView, type Partition, type PartitionIdentity } from "@millrace/storage";
+import type { GroupContext, ReplicationContext } from "./group-context.ts";
+import { partitionPath } from "./partition-path.ts";
+import type { RecoveredGroup } from "./replica-of.ts";
+import { readSuffix } from "./stored-prepare.ts";
+
+/** What a group of several replicas does around the opening of its files. */
+export class GroupRecovery {
+  readonly #context: GroupContext;
+  readonly #replication: ReplicationContext;
+  readonly #identity: PartitionIdentity;
+  #isNew = false;
+  #isForgotten = false;
+
+  constructor(context: GroupContext, replication: ReplicationContext, identity: PartitionIdentity) {
+    this.#context = context;
+    this.#replication = replication;
+    this.#identity = identity;
+  }
+
+  /**
+   * Before the files are opened: finishes a cut that a kill interrupted; notes the view of a group that has
+   * just been made, so that one without a note is never taken for new, nor one with a note when the op that
+   * made it is executed again.
+   * @throws CodedError what the disk answers
+   */
+  async prepare(disk: Disk, bornInView: number | undefined): Promise<void> {
+    const { viewLog } = this.#replication;
+    const isKnown = viewLog.has(this.#identity);
+    this.#isForgotten = !isKnown && this.#replication.isForgotten(this.#identity);
+    if (bornInView !== undefined && !isKnown && !this.#isForgotten) {
+      this.#isNew = true;
+      await this.#write({ view: bornInView, logView: bornInView });
+    }
+    const { cutAbove } = viewLog.get(this.#identity);
+    if (cutAbove === undefined) return;
+    const { kernel, log } = this.#context;
+    const path = partitionPath(this.#identity);
+    await cutPartition({ disk, path, identity: this.#identity, kernel, log }, cutAbove);
+    await this.#write({ cutAbove: undefined });
+  }
+
+  /** @throws CodedError when a journaled op cannot be read back */
+  async recover(partition: Partition): Promise<RecoveredGroup> {
+    return {
+      suffix: await readSuffix(this.#context, partition),
+      isNew: this.#isNew,
+      isForgotten: this.#isForgotten,
+    };
+  }
+
+  #write(changes: Partial<GroupView>): Promise<void> {
+    return new Promise((resolve, reject) =>
+      this.#replication.viewLog.write(this.#identity, changes, (error) =>
+        error === undefined ? resolve() : reject(error),
+      ),
+    );
+  }
+}

@@ -1,0 +1,40 @@
+import type { Partition } from "@millrace/storage";
+import { createReplica, type Prepare, type Replica } from "@millrace/vsr";
+import type { GroupContext } from "./group-context.ts";
+
+/** What the journal and the views tell of a group of several replicas. */
+export interface RecoveredGroup {
+  /** Journaled ops that are not known to be committed, in order; bodies are `QueuedOp`. */
+  readonly suffix: readonly Prepare[];
+  /** The group has just been made. */
+  readonly isNew: boolean;
+  /** The replica may have spoken in it before its directory was lost. */
+  readonly isForgotten: boolean;
+}
+
+/**
+ * The replica of a partition as it was opened. One that is alone counts everything journaled as committed.
+ */
+export function replicaOf(context: GroupContext, partition: Partition, recovered?: RecoveredGroup): Replica {
+  const { lastOp: op, lastOpChecksum: checksum, lastView: view } = partition;
+  const { prepareQueueDepth, checksumOf, replication } = context;
+  const facts = { prepareQueueDepth, checksumOf };
+  if (replication === undefined || recovered === undefined) {
+    const alone = { replica: 0, replicaCount: 1, cluster: 0n };
+    return createReplica({
+      ...facts,
+      ...alone,
+      recovered: { view, logView: view, op, commit: op, checksum },
+    });
+  }
+  const { suffix, isNew, isForgotten: isViewForgotten } = recovered;
+  const commit = op - suffix.length;
+  const commitChecksum = suffix[0]?.parent ?? checksum;
+  const { view: groupView, logView, mayHaveLost } = replication.viewLog.get(partition.identity);
+  const views = { view: groupView, logView, isViewForgotten, mayHaveLost: mayHaveLost || isViewForgotten };
+  return createReplica({
+    ...facts,
+    ...replication.peersOf(partition.identity).options,
+    recovered: { ...views, op, commit, checksum, commitChecksum, suffix, isNew },
+  });
+}

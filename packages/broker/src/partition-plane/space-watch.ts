@@ -1,0 +1,29 @@
+import { type CodedError, ErrorCode } from "@millrace/errors";
+import type { Partition } from "@millrace/storage";
+import type { GroupContext } from "./group-context.ts";
+
+/** Looking for space costs a few system calls; once a second is soon enough for people who have made some. */
+const RESUME_INTERVAL_MS = 1000;
+
+/** Looks now and then whether a full disk has space again. */
+export class SpaceWatch {
+  readonly #context: GroupContext;
+  #nextMs = 0;
+
+  constructor(context: GroupContext) {
+    this.#context = context;
+  }
+
+  /** Tries to lift a fault that is a full disk, at most once a second, then calls back. */
+  look(partition: Partition, fault: CodedError, done: () => void): void {
+    const { clock, log } = this.#context;
+    const nowMs = clock.monotonicMs();
+    if (fault.code !== ErrorCode.DiskFull || nowMs < this.#nextMs) return;
+    this.#nextMs = nowMs + RESUME_INTERVAL_MS;
+    partition
+      .resume()
+      .then(done, (error: unknown) =>
+        log.warn("Looking for space failed.", { ...partition.identity, error }),
+      );
+  }
+}

@@ -1,0 +1,58 @@
+import { CodedError, ErrorCode } from "@millrace/errors";
+import { batchChecksumAt, type ChecksumKernel } from "@millrace/framing";
+import { bodyChecksum, type Partition, type StoredPrepare } from "@millrace/storage";
+import type { Prepare, PrepareFields } from "@millrace/vsr";
+import { NUMBERED_SESSION, replicatedOp } from "./partition-op.ts";
+
+/** What a prepare is made from when it was read back. */
+export interface PrepareMaking {
+  readonly kernel: ChecksumKernel;
+  readonly checksumOf: (fields: PrepareFields) => bigint;
+}
+
+/**
+ * The prepare a journaled op was; its body, a `QueuedOp`, holds the batch's lease. Earlier releases said
+ * nothing of numbers and of small bodies: the checksum tells which it was.
+ */
+export function prepareOf({ kernel, checksumOf }: PrepareMaking, stored: StoredPrepare): Prepare {
+  const { header, batchLease, body: bytes, isNumbered, commit } = stored;
+  const batchChecksum = batchLease && batchChecksumAt(kernel.memory.view, batchLease.position);
+  const session = isNumbered ? NUMBERED_SESSION : 0;
+  const body = replicatedOp({ ...header, session }, { batchLease, body: bytes });
+  body.opNumber = header.op;
+  const prepare = { ...header, session, body, bodyChecksum: batchChecksum ?? bodyChecksum(bytes) };
+  const facts = { replica: 0, commit };
+  if (checksumOf(prepare) === header.checksum) return { ...prepare, ...facts };
+  return { ...prepare, ...facts, session: 0, bodyChecksum: batchChecksum ?? 0n };
+}
+
+/**
+ * Journaled ops that are not known to be committed, in order. Their batches stay in the files.
+ * @throws CodedError what the disk answers; `PartitionDamaged`
+ */
+export async function readSuffix(making: PrepareMaking, partition: Partition): Promise<readonly Prepare[]> {
+  const suffix: Prepare[] = [];
+  for (let op = partition.committedOp + 1; op <= partition.lastOp; op += 1) {
+    const stored = await partition.readPrepare(op);
+    if (stored === undefined) throw unreadable(partition, op);
+    const prepare = prepareOf(making, stored);
+    stored.batchLease?.release();
+    suffix.push(withoutBatch(prepare));
+  }
+  return suffix;
+}
+
+function unreadable({ identity }: Partition, op: number): CodedError {
+  const text = `Operation ${op} is journaled and cannot be read back.`;
+  return new CodedError(ErrorCode.PartitionDamaged, text, { details: { ...identity, op } });
+}
+
+function withoutBatch(prepare: Prepare): Prepare {
+  const body = replicatedOp(prepare, {
+    batchLease: undefined,
+    body: (prepare.body as { body: Uint8Array }).body,
+  });
+  body.opNumber = prepare.op;
+  body.isReleased = true;
+  return { ...prepare, body };
+}

@@ -1,0 +1,198 @@
+import assert from "node:assert/strict";
+import { BlockPool, createChecksumKernel, xxh3_64 } from "@millrace/framing";
+import type { Log, PeerBus } from "@millrace/platform";
+import {
+  createSimPeerBuses,
+  createSimPlatform,
+  type Packet,
+  SimClock,
+  SimDisk,
+} from "@millrace/platform/sim";
+import { createMemoryTransport, type MemoryTransport } from "@millrace/transports/memory";
+import { CLUSTER_TIMING } from "@millrace/vsr";
+import { type Broker, createBroker } from "../broker.ts";
+import { BROKER_DEFAULTS } from "../broker-config.ts";
+import { LocalPartition } from "../partition-plane/local-partition.ts";
+import type { PartitionGroup } from "../partition-plane/partition-group.ts";
+import { TestClient } from "./test-client.ts";
+
+const MIB = 1024 * 1024;
+const CLUSTER = 77n;
+/** Simulated milliseconds after which a test has waited long enough. */
+const DRIVE_MAX_MS = 120_000;
+
+interface Node {
+  disk: SimDisk;
+  broker: Broker | undefined;
+  transport: MemoryTransport | undefined;
+  pool: BlockPool | undefined;
+  starts: number;
+  isDead: boolean;
+}
+
+/** Brokers of one cluster in one thread, on one simulated clock, each with a disk of its own. */
+export class TestCluster {
+  readonly clock = new SimClock();
+  readonly nodes: Node[];
+  /** Frames for which this answers false are lost. */
+  passes: (packet: Packet) => boolean = () => true;
+  readonly #buses: readonly PeerBus[];
+  readonly #log: Log | undefined;
+
+  constructor(replicaCount: number, options: { readonly log?: Log } = {}) {
+    this.#log = options.log;
+    this.nodes = Array.from({ length: replicaCount }, (_, at) => ({
+      ...{ disk: new SimDisk({ seed: at + 1 }), broker: undefined, transport: undefined, pool: undefined },
+      ...{ starts: 0, isDead: true },
+    }));
+    this.#buses = createSimPeerBuses({
+      ...{ replicaCount, cluster: CLUSTER, hash: { hashBytes: xxh3_64 } },
+      network: (packet, deliver) => {
+        const isHeard = this.nodes[packet.to]?.isDead === false;
+        if (isHeard && this.passes(packet)) this.clock.setTimer(1, deliver);
+      },
+    }).buses;
+  }
+
+  /** A cluster whose nodes have all started. */
+  static async start(replicaCount = 3, options: { readonly log?: Log } = {}): Promise<TestCluster> {
+    const cluster = new TestCluster(replicaCount, options);
+    for (let at = 0; at < replicaCount; at += 1) await cluster.startNode(at);
+    return cluster;
+  }
+
+  async startNode(at: number): Promise<void> {
+    const node = this.#node(at);
+    node.starts += 1;
+    node.isDead = false;
+    const log = this.#log?.child({ replica: at });
+    const platform = createSimPlatform({
+      ...{ seed: 100 * at + node.starts, clock: this.clock, disk: node.disk },
+      ...(log === undefined ? {} : { log }),
+    });
+    const kernel = createChecksumKernel({ memoryLength: 16 * MIB });
+    const pool = new BlockPool(kernel.memory, { blockLength: 65_536, checked: true });
+    const bus = this.#busOf(at, node);
+    const broker = await this.drive(
+      createBroker({
+        ...{ platform, kernel, pool, config: { ...BROKER_DEFAULTS, tailCacheLengthMax: 2 * MIB } },
+        cluster: { cluster: CLUSTER, bus, timing: CLUSTER_TIMING },
+        identity: { cluster: CLUSTER, replica: at, replicaCount: this.nodes.length },
+        roster: () => ({ name: "test", nodes: [] }),
+        rootUser: async () => ({ name: "iggy", passwordHash: await platform.passwords.hash("iggy") }),
+      }),
+    );
+    const transport = createMemoryTransport({ leases: pool });
+    transport.listen((connection) => broker.onConnection(connection));
+    Object.assign(node, { broker, transport, pool });
+  }
+
+  /** Ends a node's process at once. */
+  kill(at: number): void {
+    const node = this.#node(at);
+    node.disk = node.disk.kill();
+    node.isDead = true;
+    node.broker = undefined;
+  }
+
+  /** Stops a node in order and sees that it holds no message memory any more. */
+  async stopNode(at: number): Promise<void> {
+    const node = this.#node(at);
+    await this.drive(this.broker(at).stop({ drainMs: 1000 }));
+    assert.equal(node.pool?.leasesOut, 0, "no lease is out after a stop");
+    node.isDead = true;
+    node.broker = undefined;
+  }
+
+  async stop(): Promise<void> {
+    for (const [at, { broker }] of this.nodes.entries()) if (broker !== undefined) await this.stopNode(at);
+  }
+
+  broker(at: number): Broker {
+    const { broker } = this.#node(at);
+    assert.ok(broker !== undefined, `node ${at} runs`);
+    return broker;
+  }
+
+  /** The living node that is primary of the metadata group, once there is one. */
+  async metadataPrimary(): Promise<number> {
+    return this.until(() => this.#living().find((at) => this.broker(at).shard.metadata.isPrimary));
+  }
+
+  /** The group of a partition on a node, once it is there. */
+  group(at: number, packed: number): Promise<PartitionGroup> {
+    return this.until(() => {
+      const handle = [...this.broker(at).shard.partitions.handles()].find(
+        ({ identity }) => identity.partitionId === packed,
+      );
+      return handle instanceof LocalPartition && handle.group.partition !== undefined
+        ? handle.group
+        : undefined;
+    });
+  }
+
+  connect(at: number): TestClient {
+    const { transport } = this.#node(at);
+    assert.ok(transport !== undefined, `node ${at} runs`);
+    return new TestClient(transport.connect());
+  }
+
+  /** A client that is logged in as root, on a node that knows the user already. */
+  async login(at: number, client = 1n): Promise<TestClient> {
+    await this.until(() => this.broker(at).shard.catalog.userByName("iggy"));
+    for (;;) {
+      const one = this.connect(at);
+      const answer = await this.drive(one.login({ client }));
+      if (answer.eviction === undefined && answer.code === 0) return one;
+      assert.ok(answer.code === 57 || answer.code === 58, "a login is put off only while a view changes");
+    }
+  }
+
+  /** Lets time pass until `look` finds something. */
+  async until<T>(look: () => T | undefined | false): Promise<T> {
+    for (let ms = 0; ; ms += 1) {
+      const found = look();
+      if (found !== undefined && found !== false) return found;
+      assert.ok(ms < DRIVE_MAX_MS, "what a test waits for happens within two minutes of simulated time");
+      await this.clock.run(1);
+    }
+  }
+
+  /** Lets time pass until `promise` settles. */
+  async drive<T>(promise: Promise<T>): Promise<T> {
+    let isSettled = false;
+    const settle = () => {
+      isSettled = true;
+    };
+    promise.then(settle, settle);
+    await this.until(() => isSettled);
+    return promise;
+  }
+
+  /** The bus of one start of a node: what was killed says nothing any more, though its timers go on. */
+  #busOf(at: number, node: Node): PeerBus {
+    const bus = this.#buses[at];
+    assert.ok(bus !== undefined);
+    const { starts } = node;
+    const ofThisStart: PeerBus = {
+      ...bus,
+      send: (to, parts, onDone) => {
+        if (node.starts === starts && !node.isDead) return bus.send(to, parts, onDone);
+        onDone?.();
+        return false;
+      },
+    };
+    bus.onFrame = (from, frame, lease) => ofThisStart.onFrame(from, frame, lease);
+    return ofThisStart;
+  }
+
+  #living(): number[] {
+    return this.nodes.flatMap(({ broker }, at) => (broker === undefined ? [] : [at]));
+  }
+
+  #node(at: number): Node {
+    const node = this.nodes[at];
+    assert.ok(node !== undefined);
+    return node;
+  }
+}
