@@ -7,10 +7,15 @@ export interface ServerAddress {
 }
 
 /** What may carry a client's connection. */
-export type ClientTransport = "tcp" | "ws" | "grpc";
+export type ClientTransport = "tcp" | "ws" | "grpc" | "http";
 
 /** Port of a server's listener when nobody says otherwise, by transport. */
-const DEFAULT_PORTS: Readonly<Record<ClientTransport, number>> = { tcp: 8090, ws: 8092, grpc: 8093 };
+const DEFAULT_PORTS: Readonly<Record<ClientTransport, number>> = {
+  tcp: 8090,
+  ws: 8092,
+  grpc: 8093,
+  http: 3000,
+};
 
 const LOOPBACK = new Set(["localhost", "::1", "127.0.0.1", "0:0:0:0:0:0:0:1"]);
 

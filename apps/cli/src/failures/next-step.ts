@@ -4,6 +4,8 @@ import { ErrorCode } from "@millrace/errors";
 export interface Target {
   /** Names of the group and of the command. */
   readonly command?: string;
+  /** How the server is reached, where that is known. */
+  readonly transport?: string;
   readonly stream?: string;
   readonly topic?: string;
   readonly partition?: string;
@@ -144,7 +146,8 @@ function verifyTopic({ command, stream, topic, partition }: Target): string {
   return `${find} What is good can be read: poll from an offset behind the damage.`;
 }
 
-function unavailable({ command }: Target): string {
+function unavailable({ command, transport }: Target): string {
+  if (transport === "http") return "Use --transport tcp or --transport ws, which carry every command.";
   if (command === "snapshot") return "Choose another compression: --compression deflated";
   return "This server does not have that command; compare versions with: millrace stats";
 }

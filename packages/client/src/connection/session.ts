@@ -70,6 +70,7 @@ export class Session {
       clock: platform.clock,
       inFlightMax: options.inFlightMax,
       requestTimeoutMs: options.requestTimeoutMs,
+      knowsRepetitions: options.transport !== "http",
       onNotAccepted: () => this.#leaveRefusingNode(),
       onIdle: () => this.#noteIdle(),
     });
@@ -133,7 +134,24 @@ export class Session {
         };
       });
     }
+    if (this.#options.transport === "http") await this.#logout();
     this.#end(new CodedError(ErrorCode.ClientShutdown, "The client is closed; connect a new one."));
+  }
+
+  /** Ends the session on the server, which elsewhere the end of the connection does. Never rejects. */
+  async #logout(): Promise<void> {
+    if (this.#state !== "ready") return;
+    await new Promise<void>((resolve) => {
+      this.#queue.add({
+        kind: "read",
+        operation: Operation.Logout,
+        code: CommandCode.LogoutUser,
+        body: [],
+        repeatAfterLoss: false,
+        // Whoever cannot log out is forgotten when the token expires.
+        done: () => resolve(),
+      });
+    });
   }
 
   async #establish(): Promise<void> {

@@ -1,7 +1,7 @@
 import { InvariantError, isCodedError } from "@millrace/errors";
 import type { Log } from "@millrace/platform";
 import type { FastifyError, FastifyReply } from "fastify";
-import { badInput, errorOfCoded, HttpError, plainError } from "./http-error.ts";
+import { badInput, errorOfCoded, HttpError, plainError } from "../../errors/http-error.ts";
 
 const PAYLOAD_TOO_LARGE = 413;
 
