@@ -37,6 +37,11 @@ export function parseServerAddress(text: string, transport: ClientTransport = "t
   return { host, port };
 }
 
+/** Port of a transport when nobody says otherwise. */
+export function defaultPortOf(transport: ClientTransport): number {
+  return DEFAULT_PORTS[transport];
+}
+
 /** True for the names of transports this client has. */
 export function isClientTransport(name: string): name is ClientTransport {
   return Object.hasOwn(DEFAULT_PORTS, name);

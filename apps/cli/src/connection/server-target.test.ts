@@ -101,7 +101,14 @@ test("the address of the HTTP API says host, port and whether it is encrypted, a
   const standard = await http();
   assert.equal(standard.address, "localhost:3000");
   assert.deepEqual(standard.client, { transport: "http", tls: false, reconnect: { retries: 3 } });
-  const checks = ["--http-tls-ca-file", "ca.pem", "--http-tls-domain", "h.org", "--http-retries", "unlimited"];
+  const checks = [
+    "--http-tls-ca-file",
+    "ca.pem",
+    "--http-tls-domain",
+    "h.org",
+    "--http-retries",
+    "unlimited",
+  ];
   const secure = await http("--http-api-url", "https://[::1]:3001", ...checks);
   assert.equal(secure.address, "[::1]:3001");
   assert.deepEqual(secure.client, {

@@ -8,6 +8,7 @@ import { formatServerAddress, type ServerAddress } from "../server-address.ts";
 import { backOffDelayMs } from "./back-off.ts";
 import { type Call, NO_BYTES } from "./call.ts";
 import { ClientEvents } from "./client-events.ts";
+import { withWhatToCheck } from "./first-contact.ts";
 import { findLeader } from "./leader.ts";
 import { Link, type Transmission } from "./link.ts";
 import { type LoginFacts, login, withDeadline } from "./login.ts";
@@ -90,7 +91,9 @@ export class Session {
     try {
       await session.#establish();
     } catch (error) {
-      session.#end(asCoded(error));
+      const { transport, tls } = options;
+      const to = { address: session.#address, transport, isEncrypted: tls !== undefined };
+      session.#end(withWhatToCheck(asCoded(error), to));
       throw session.#endError ?? error;
     }
     session.#tick();

@@ -182,8 +182,39 @@ describe("a client over HTTP", { timeout: 60_000 }, () => {
     await http.deleteStream("s");
   });
 
-  it("a port that speaks something else is told apart", async () => {
-    const connect = MillraceClient.connect({ ...who, transport: "http", address: server.address });
-    await assert.rejects(connect, hasCode(ErrorCode.CannotEstablishConnection));
+  it("who comes to a port of another transport, or with TLS to one without, is told what to check", async () => {
+    const tcp = server.address;
+    const http = server.httpAddress;
+    const cases = [
+      { transport: "tcp", address: http, says: "TCP port (8090 unless it was changed), and that TLS is off" },
+      {
+        transport: "tcp",
+        address: tcp,
+        tls: true,
+        says: "TCP port (8090 unless it was changed), and that TLS is on",
+      },
+      { transport: "http", address: tcp, says: "HTTP port (3000" },
+      { transport: "http", address: http, tls: true, says: "and that TLS is on there as it is here" },
+      { transport: "ws", address: tcp, says: "WebSocket port (8092" },
+      { transport: "ws", address: http, says: "WebSocket port (8092" },
+    ] as const;
+    for (const { says, ...options } of cases) {
+      const connecting = MillraceClient.connect({
+        ...who,
+        ...options,
+        connectTimeoutMs: 1000,
+        requestTimeoutMs: 2000,
+      });
+      await assert.rejects(connecting, (error: Error) => {
+        assert.ok(error.message.includes(`Check that ${options.address} is the server's`), error.message);
+        assert.ok(error.message.includes(says), error.message);
+        return true;
+      });
+    }
+    const nobody = MillraceClient.connect({ ...who, address: "127.0.0.1:1" });
+    await assert.rejects(
+      nobody,
+      ({ message }: Error) => /ECONNREFUSED/.test(message) && !/Check/.test(message),
+    );
   });
 });
