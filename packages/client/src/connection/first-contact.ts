@@ -26,8 +26,8 @@ const NAMES: Readonly<Record<ClientTransport, string>> = {
 };
 
 /**
- * The error of a first contact, saying what to check when whoever answered there did not understand, or was not
- * understood; any other error as it is.
+ * The error of a first contact, saying what to check when whoever answered there did not understand, or was
+ * not understood; any other error as it is.
  */
 export function withWhatToCheck(
   error: CodedError,

@@ -45,7 +45,7 @@ const CREATE_STREAM = encodeCreateStream({ name: "s", options: NO_OPTIONS });
 let server: Server | undefined;
 let connection: Connection | undefined;
 
-/** A server that answers `GET /ping`, and everything else as it is told; `seen` are method, path and token. */
+/** A server that answers `GET /ping`, and the rest as told; `seen` are method, path and token. */
 async function connectTo(answers: Readonly<Record<string, Answer>>, messageLengthMax = 1_048_576) {
   const seen: string[] = [];
   server = createServer((request, response) => {
