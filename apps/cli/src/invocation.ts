@@ -79,7 +79,7 @@ export function createRun(world: World, debug: (options: GlobalOptions) => Debug
         else if (answer !== undefined) output.show(answer);
       } catch (error) {
         log.error(error);
-        const failure = failureOf(error, targetOf(command));
+        const failure = failureOf(error, { ...targetOf(command), ...session.reached() });
         world.stderr.write(reportText(failure, mode));
         outcome.exitCode = failure.exitCode;
       } finally {
@@ -155,6 +155,8 @@ function createSession(world: World, options: GlobalOptions, log: DebugLog) {
   };
   return {
     server,
+    /** How the server is reached, once it was looked up. */
+    reached: () => (target?.client.transport === undefined ? {} : { transport: target.client.transport }),
     client: (order?: CredentialOrder) => {
       opening ??= open(order);
       return opening;

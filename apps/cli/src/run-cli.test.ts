@@ -247,7 +247,7 @@ test("each kind of failure has its exit code and says what to do next", async ()
       /next: Is the server running\? Start one with: millrace server/,
     ],
     [ErrorCode.InvalidCredentials, "Wrong password.", 4, /next: Check the user name and password/],
-    [ErrorCode.Unauthorized, "Not allowed.", 4, /next: Log in as a user with the permission/],
+    [ErrorCode.Unauthorized, "Not allowed.", 4, /next: It takes the right manage_topic on that topic,/],
     [ErrorCode.StreamNameAlreadyExists, "Taken.", 1, /next: Choose another name/],
   ];
   for (const [code, message, exitCode, expected] of cases) {

@@ -37,12 +37,13 @@ export interface TlsOptions {
 export interface ClientOptions {
   /**
    * `host:port` of one server or of several nodes of a cluster. Default `127.0.0.1` and the transport's port:
-   * 8090 for TCP, 8092 for WebSocket, 8093 for gRPC.
+   * 8090 for TCP, 8092 for WebSocket, 8093 for gRPC, 3000 for HTTP.
    */
   readonly address?: string | readonly string[];
   /**
    * `tcp` by default, `ws` in a browser. In Node `ws` needs the package of that name, `grpc` the package
-   * `@grpc/grpc-js`.
+   * `@grpc/grpc-js`, `http` the package `lossless-json`. `http` speaks to the HTTP API: one request at a
+   * time, no consumer groups, and a write whose answer is lost fails with `OutcomeUnknown`.
    */
   readonly transport?: ClientTransport;
   /** Encrypts the connection; `true` checks the server against the system's authorities. Default false. */
@@ -140,7 +141,7 @@ function resolveReconnect(reconnect: ReconnectOptions | false | undefined): Requ
 
 function resolveTransport(transport: string): ClientTransport {
   if (isClientTransport(transport)) return transport;
-  const message = `The transport ${transport} is not available in this client; use tcp, ws or grpc.`;
+  const message = `The transport ${transport} is not available in this client; use tcp, ws, grpc or http.`;
   throw new CodedError(ErrorCode.FeatureUnavailable, message);
 }
 
@@ -150,6 +151,12 @@ function resolveCredentials(options: ClientOptions): Credentials {
     throw new CodedError(ErrorCode.InvalidArgument, "Say who logs in: username and password, or token.");
   }
   return { kind: "password", username: options.username, password: options.password };
+}
+
+/** Over HTTP one: what is on the wire when a connection is lost cannot be sent again. */
+function inFlightMaxOf({ inFlightMax = 16 }: ClientOptions, transport: ClientTransport): number {
+  const checked = checkedNumber("inFlightMax", inFlightMax, { min: 1, max: IN_FLIGHT_LIMIT });
+  return transport === "http" ? 1 : checked;
 }
 
 /**
@@ -176,7 +183,7 @@ export function resolveOptions(
     }),
     requestTimeoutMs: checkedNumber("requestTimeoutMs", options.requestTimeoutMs ?? 30_000, { min: 1 }),
     connectTimeoutMs: checkedNumber("connectTimeoutMs", options.connectTimeoutMs ?? 5000, { min: 1 }),
-    inFlightMax: checkedNumber("inFlightMax", options.inFlightMax ?? 16, { min: 1, max: IN_FLIGHT_LIMIT }),
+    inFlightMax: inFlightMaxOf(options, transport),
     retrySends: options.retrySends ?? true,
     noDelay: options.noDelay ?? true,
     sendMemoryLength: options.sendMemoryLength ?? SEND_MEMORY_LENGTH,

@@ -31,6 +31,12 @@ function flag(key: string, text: string): boolean {
   return refuse(`${key} is neither true nor false.`);
 }
 
+function setRetries(draft: Draft, key: string, text: string): void {
+  if (text === "unlimited") draft.reconnect.retries = Number.POSITIVE_INFINITY;
+  else if (/^\d+$/.test(text)) draft.reconnect.retries = Number(text);
+  else refuse(`${key} is neither a number nor unlimited.`);
+}
+
 /** Options of official clients for buffers and frames of a WebSocket, which take care of themselves here. */
 const WITHOUT_EFFECT = [
   "read_buffer_size",
@@ -61,11 +67,9 @@ const SETTERS: Readonly<Record<string, (draft: Draft, value: string) => void>> =
     draft.tls.validate = flag("tls_validate_certificate", value);
   },
   ...Object.fromEntries(WITHOUT_EFFECT.map((key) => [key, () => {}])),
-  reconnection_retries: (draft, value) => {
-    if (value === "unlimited") draft.reconnect.retries = Number.POSITIVE_INFINITY;
-    else if (/^\d+$/.test(value)) draft.reconnect.retries = Number(value);
-    else refuse("reconnection_retries is neither a number nor unlimited.");
-  },
+  reconnection_retries: (draft, value) => setRetries(draft, "reconnection_retries", value),
+  // The same for HTTP, where official clients have no connection to make again.
+  retries: (draft, value) => setRetries(draft, "retries", value),
   reconnection_interval: (draft, value) => {
     draft.reconnect.intervalMs = durationMs("reconnection_interval", value);
   },
@@ -101,8 +105,8 @@ function applyCredentials(draft: Draft, text: string): void {
 }
 
 /**
- * Reads `iggy://user:password@host:port?key=value` (also `iggy+tcp://`, `iggy+ws://`, `iggy+grpc://`, and
- * `millrace` in place of `iggy`).
+ * Reads `iggy://user:password@host:port?key=value` (also `iggy+tcp://`, `iggy+ws://`, `iggy+grpc://`,
+ * `iggy+http://`, and `millrace` in place of `iggy`).
  *
  * A credential part without a colon is a personal access token. The port is required, nothing is
  * percent-decoded, an IPv6 literal and an unknown option are refused, and of a repeated option the last
@@ -115,7 +119,7 @@ export function parseConnectionString(text: string): ClientOptions {
   if (match === null) return refuse("The connection string begins with neither iggy:// nor millrace://.");
   const [, transport, authority = "", query = ""] = match;
   if (transport !== undefined && !isClientTransport(transport)) {
-    const message = `The transport ${transport} is not available in this client; use tcp, ws or grpc.`;
+    const message = `The transport ${transport} is not available in this client; use tcp, ws, grpc or http.`;
     throw new CodedError(ErrorCode.FeatureUnavailable, message);
   }
   const at = authority.lastIndexOf("@");

@@ -29,6 +29,11 @@ async function connect({ transport, tls, ...request }: ConnectRequest): Promise<
     const module = await import("@millrace/transports/grpc/client").catch(missing);
     return module.connectGrpc(options);
   }
+  if (transport === "http") {
+    const missing = packageMissing("http", "lossless-json");
+    const module = await import("@millrace/transports/http/client").catch(missing);
+    return module.connectHttp(options);
+  }
   const { connectTcp } = await import("@millrace/transports/tcp/client");
   return connectTcp(options);
 }

@@ -7,10 +7,15 @@ export interface ServerAddress {
 }
 
 /** What may carry a client's connection. */
-export type ClientTransport = "tcp" | "ws" | "grpc";
+export type ClientTransport = "tcp" | "ws" | "grpc" | "http";
 
 /** Port of a server's listener when nobody says otherwise, by transport. */
-const DEFAULT_PORTS: Readonly<Record<ClientTransport, number>> = { tcp: 8090, ws: 8092, grpc: 8093 };
+const DEFAULT_PORTS: Readonly<Record<ClientTransport, number>> = {
+  tcp: 8090,
+  ws: 8092,
+  grpc: 8093,
+  http: 3000,
+};
 
 const LOOPBACK = new Set(["localhost", "::1", "127.0.0.1", "0:0:0:0:0:0:0:1"]);
 
@@ -30,6 +35,11 @@ export function parseServerAddress(text: string, transport: ClientTransport = "t
     );
   }
   return { host, port };
+}
+
+/** Port of a transport when nobody says otherwise. */
+export function defaultPortOf(transport: ClientTransport): number {
+  return DEFAULT_PORTS[transport];
 }
 
 /** True for the names of transports this client has. */

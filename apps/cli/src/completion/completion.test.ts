@@ -78,8 +78,47 @@ test("every shell's script is made of the whole tree, and a shell that is here a
       for (const flag of longs)
         assert.ok(script.includes(shell === "fish" ? ` -l ${flag.slice(2)}` : flag), flag);
     }
+    // PowerShell and elvish have no such mode: what elvish offers is asked below.
+    if (shell === "powershell" || shell === "elvish") continue;
     const { error, status, stderr } = spawnSync(shell, ["-n"], { input: script, encoding: "utf8" });
     if (error === undefined) assert.equal(status, 0, stderr);
   }
   assert.equal((await runFake(["--generate", "cmd"])).exitCode, 2);
+});
+
+/** What an elvish that is here offers; undefined without one. The completer is called as its editor would. */
+async function elvishOffers(...words: readonly string[]): Promise<string[] | undefined> {
+  const script = (await scriptOf("elvish"))
+    .replace("set edit:completion:arg-completer[millrace] =", "var complete~ =")
+    .replace("edit:complete-filename $@words", "put FILES");
+  const list = words.map((word) => `'${word}'`).join(" ");
+  const asked = spawnSync("elvish", ["-c", `${script}\ncomplete millrace ${list} | each $echo~`], {
+    encoding: "utf8",
+  });
+  if (asked.error !== undefined) return undefined;
+  assert.equal(asked.status, 0, asked.stderr);
+  return asked.stdout.split("\n").filter((line) => line !== "");
+}
+
+test("elvish offers what may stand at a place, where an elvish is installed", async (t) => {
+  const below = await elvishOffers("s", "");
+  if (below === undefined) return t.skip("no elvish here");
+  assert.deepEqual(below.slice(0, 3), ["create", "get", "list"]);
+  assert.deepEqual((await elvishOffers("--transport", ""))?.slice(0, 2), ["tcp", "ws"]);
+  assert.ok((await elvishOffers("--tcp-server-address", "stream", ""))?.includes("topic"));
+  assert.deepEqual(await elvishOffers("message", "send", "--lines", ""), ["FILES"]);
+});
+
+test("PowerShell's script keeps names apart that differ by case alone, and balances its brackets", async () => {
+  const script = await scriptOf("powershell");
+  const assigned = [...script.matchAll(/^ {4}\$table\['([^']+)'\] = /gm)].map(([, key]) => key);
+  assert.ok(assigned.includes("millrace|stream") && assigned.includes("millrace stream|create"));
+  for (const { place, options } of flattened(tree)) {
+    for (const { flags, takesValue } of options)
+      for (const flag of flags) assert.equal(assigned.includes(`${place}|${flag}`), takesValue, flag);
+  }
+  const code = script.replaceAll(/'[^']*'|#.*$/gm, "");
+  for (const [open, close] of ["()", "{}", "[]"].map((pair) => [...pair] as [string, string])) {
+    assert.equal(code.split(open).length, code.split(close).length, `${open} ${close}`);
+  }
 });

@@ -48,6 +48,32 @@ export function wordCases(tree: TreeCommand, words: (words: string) => string): 
   }));
 }
 
+/** What a shell without `case` looks up: keys are `PLACE|WORD`, and for words `PLACE`. */
+export interface PlaceTables {
+  /** The place a word leads to. */
+  readonly entered: readonly (readonly [key: string, place: string])[];
+  /** Options with a value, and what it may be; an empty list stands for a file. */
+  readonly valued: readonly (readonly [key: string, choices: readonly string[]])[];
+  /** Words that may stand at a place. */
+  readonly words: readonly (readonly [place: string, words: readonly string[]])[];
+}
+
+/** The tree as tables. */
+export function placeTables(tree: TreeCommand): PlaceTables {
+  const commands = flattened(tree);
+  return {
+    entered: commands.flatMap(({ place, children }) =>
+      children.flatMap((child) => child.names.map((name) => [`${place}|${name}`, child.place] as const)),
+    ),
+    valued: commands.flatMap(({ place, options }) =>
+      options
+        .filter(({ takesValue }) => takesValue)
+        .flatMap(({ flags, choices }) => flags.map((flag) => [`${place}|${flag}`, choices] as const)),
+    ),
+    words: commands.map((command) => [command.place, wordsOf(command)] as const),
+  };
+}
+
 /** Lines of a `case` statement of bash or zsh, indented. */
 export function caseLines(cases: readonly ShellCase[], indent: string): string {
   return cases.map(({ patterns, action }) => `${indent}${patterns.join(" | ")}) ${action} ;;`).join("\n");

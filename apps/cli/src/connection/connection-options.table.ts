@@ -2,6 +2,7 @@ import { InvalidArgumentError } from "commander";
 import { parseDuration } from "../formats/duration.ts";
 import { parseBoolean, parseU32, wholeNumber } from "../formats/whole-number.ts";
 import { parseAddress } from "./address.ts";
+import { parseApiUrl } from "./http-target.ts";
 import { parseEncryptionKey } from "./payload-cipher.ts";
 
 /** One connection option: on the command line, in a context, and for some in the environment. */
@@ -30,11 +31,6 @@ function retries(text: string): unknown {
   return text === "unlimited" ? text : parseRetries(text);
 }
 
-function url(text: string): unknown {
-  if (URL.canParse(text) && /^https?:/.test(text)) return text;
-  throw new InvalidArgumentError("It must be an address such as http://localhost:3000.");
-}
-
 function anything(text: string): unknown {
   if (text !== "") return text;
   throw new InvalidArgumentError("It must not be empty.");
@@ -47,6 +43,13 @@ function transportRows(prefix: "tcp" | "websocket", name: string, standard: stri
     { flag: `${prefix}-reconnection-max-retries`, argument: "<n>", summary: "tries in a row to get a lost connection back, or unlimited", standard: "10", check: retries },
     { flag: `${prefix}-reconnection-interval`, argument: DURATION, summary: "pause before another try", standard: "1s", check: parseDuration },
     { flag: `${prefix}-tls-enabled`, argument: FLAG, summary: `encrypt the connection (${name})`, standard: "false", check: parseBoolean },
+    ...tlsRows(prefix),
+  ];
+}
+
+/** How a server's certificate is checked. */
+function tlsRows(prefix: "tcp" | "websocket" | "http"): ConnectionOptionRow[] {
+  return [
     { flag: `${prefix}-tls-domain`, argument: "<name>", summary: "name the certificate must be for", standard: "the host of the address", check: anything },
     { flag: `${prefix}-tls-ca-file`, argument: "<file>", summary: "PEM file of the authorities to trust in place of the system's", check: anything },
     { flag: `${prefix}-tls-validate-certificate`, argument: FLAG, summary: "false accepts any certificate, so that whoever is in between can read", standard: "true", check: parseBoolean },
@@ -68,12 +71,13 @@ const QUIC_ROWS: readonly ConnectionOptionRow[] = [
 
 /** Every connection option, as the reference names them, and those of ours that it lacks. */
 export const CONNECTION_OPTIONS: readonly ConnectionOptionRow[] = [
-  { flag: "transport", argument: "<name>", summary: "how to reach the server; http and quic are not in this release", standard: "tcp", check: anything, choices: ["tcp", "ws", "websocket", "http", "quic"], hasVariable: true },
+  { flag: "transport", argument: "<name>", summary: "how to reach the server; quic is not in this release", standard: "tcp", check: anything, choices: ["tcp", "ws", "websocket", "http", "quic"], hasVariable: true },
   { flag: "connection-string", argument: "<string>", summary: "address, credentials and options in one: millrace://USER:PASSWORD@HOST:PORT?tls=true", check: anything, hasVariable: true },
   { flag: "encryption-key", argument: "<base64>", summary: "encrypt and decrypt payloads here with AES-256-GCM; 32 bytes in base64", check: parseEncryptionKey },
   ...transportRows("tcp", "TCP", "127.0.0.1:8090"),
   ...transportRows("websocket", "WebSocket", "127.0.0.1:8092"),
-  { flag: "http-api-url", argument: "<url>", summary: "accepted for compatible scripts; this release has no HTTP here", check: url, isHidden: true },
-  { flag: "http-retries", argument: "<n>", summary: "accepted for compatible scripts; this release has no HTTP here", check: retries, isHidden: true },
+  { flag: "http-api-url", argument: "<url>", summary: "address of the HTTP API; https:// encrypts", standard: "http://localhost:3000", check: parseApiUrl, hasVariable: true },
+  { flag: "http-retries", argument: "<n>", summary: "tries in a row to reach the HTTP API again, or unlimited", standard: "3", check: retries },
+  ...tlsRows("http"),
   ...QUIC_ROWS,
 ];

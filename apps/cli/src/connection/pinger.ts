@@ -11,6 +11,8 @@ import type { ServerTarget } from "./server-target.ts";
 /** Longer than this, opening the connection or answering a ping has failed. */
 const TIMEOUT_MS = 5_000;
 
+const WHAT_TO_CHECK = "Check that it is the port of that transport, and that TLS is on there if it is here.";
+
 /**
  * Opens a connection that only pings. It never logs in: `ping` is the one command a server answers to
  * anybody, and the client of the SDK always has a session.
@@ -43,7 +45,8 @@ export class ConnectionPinger implements Pinger {
     connection.onReadEnd = () => {};
     connection.onDrain = () => {};
     connection.onClose = (error) => {
-      this.#lost = error ?? new CodedError(ErrorCode.Disconnected, `${address} closed the connection.`);
+      this.#lost =
+        error ?? new CodedError(ErrorCode.Disconnected, `${address} closed the connection. ${WHAT_TO_CHECK}`);
       this.#settle?.(this.#lost);
     };
   }
@@ -86,6 +89,6 @@ function faultOf(reply: Uint8Array): CodedError | undefined {
 function noAnswer(address: string): CodedError {
   return new CodedError(
     ErrorCode.RequestTimeout,
-    `${address} did not answer a ping within ${TIMEOUT_MS} ms.`,
+    `${address} did not answer a ping within ${TIMEOUT_MS} ms. ${WHAT_TO_CHECK}`,
   );
 }

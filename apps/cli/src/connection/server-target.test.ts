@@ -96,17 +96,42 @@ test("variables of the environment set address and transport below what is typed
   assert.match(wrong.stderr, /MILLRACE_TCP_SERVER_ADDRESS is wrong\. It must have the form HOST:PORT/);
 });
 
-test("transports that are not built say so, and what to use", async () => {
-  for (const [transport, name] of [
-    ["http", "HTTP"],
-    ["quic", "QUIC"],
-  ]) {
-    const ran = await runFake(["--transport", transport ?? "", "me"]);
-    assert.equal(ran.exitCode, 1);
-    assert.match(
-      ran.stderr,
-      new RegExp(`does not speak ${name} .*FeatureUnavailable.*\\n {2}next: Use --transport tcp`),
-    );
+test("the address of the HTTP API says host, port and whether it is encrypted, and nothing else", async () => {
+  const http = (...more: string[]) => targetOf(["--transport", "http", ...more]);
+  const standard = await http();
+  assert.equal(standard.address, "localhost:3000");
+  assert.deepEqual(standard.client, { transport: "http", tls: false, reconnect: { retries: 3 } });
+  const checks = [
+    "--http-tls-ca-file",
+    "ca.pem",
+    "--http-tls-domain",
+    "h.org",
+    "--http-retries",
+    "unlimited",
+  ];
+  const secure = await http("--http-api-url", "https://[::1]:3001", ...checks);
+  assert.equal(secure.address, "[::1]:3001");
+  assert.deepEqual(secure.client, {
+    transport: "http",
+    tls: { validate: true, domain: "h.org", caFile: "ca.pem" },
+    reconnect: { retries: Number.POSITIVE_INFINITY },
+  });
+  assert.equal((await http("--http-api-url", "http://h")).address, "h:80");
+  assert.equal((await http("--http-api-url", "https://h/")).address, "h:443");
+  const query = "retries=2&tls=true&tls_validate_certificate=false";
+  const said = await targetOf(["--connection-string", `iggy+http://ann:secret@h:7?${query}`]);
+  assert.deepEqual([said.address, said.credentials], ["h:7", { username: "ann", password: "secret" }]);
+  assert.deepEqual(said.client, { transport: "http", tls: { validate: false }, reconnect: { retries: 2 } });
+  for (const url of ["ftp://h:1", "http://h:1/api", "http://a:b@h:1", "h:3000", "http://h:1?x=1"]) {
+    const ran = await runFake(["--transport", "http", "--http-api-url", url, "me"]);
+    assert.equal(ran.exitCode, 2, url);
+    assert.match(ran.stderr, /http:\/\/HOST:PORT/);
   }
+});
+
+test("transports that are not built say so, and what to use", async () => {
+  const ran = await runFake(["--transport", "quic", "me"]);
+  assert.equal(ran.exitCode, 1);
+  assert.match(ran.stderr, /does not speak QUIC .*FeatureUnavailable.*\n {2}next: Use --transport tcp/);
   assert.equal((await runFake(["--transport", "carrier-pigeon", "me"])).exitCode, 2);
 });

@@ -16,6 +16,7 @@ import {
 } from "./connection-options.ts";
 import { CREDENTIAL_NAMES, type CredentialOptions, hasTypedCredentials } from "./credential-options.ts";
 import type { Credentials } from "./credentials.ts";
+import { httpTarget, httpTexts } from "./http-target.ts";
 import { parseEncryptionKey } from "./payload-cipher.ts";
 
 /** The server a command talks to and how: what flags, context, environment and defaults come to. */
@@ -108,20 +109,22 @@ function environmentSource(environment: World["environment"]): Source {
 
 /** What a connection string says, below what is said beside it. */
 function withString(connectionString: string, own: Source): Source {
-  const {
-    transport = "tcp",
-    address,
-    tls,
-    reconnect,
-    username,
-    password,
-    token,
-  } = parseConnectionString(connectionString);
-  if (transport === "grpc") throw notBuilt("gRPC");
+  const said = parseConnectionString(connectionString);
+  const texts = said.transport === "http" ? httpTexts(said) : socketTexts(said);
+  const { username, password, token } = said;
+  const credentials = pick({ username, password, token }, CREDENTIAL_NAMES);
+  return {
+    texts: { ...defined(texts), ...own.texts },
+    credentials: hasTypedCredentials(own.credentials) ? own.credentials : credentials,
+  };
+}
+
+function socketTexts({ transport = "tcp", address, tls, reconnect }: ClientOptions) {
+  if (transport === "grpc" || transport === "http") throw notBuilt("gRPC");
   const prefix = prefixOf(transport);
   const { retries, intervalMs } = reconnect === false ? {} : (reconnect ?? {});
   const check: TlsOptions = typeof tls === "object" ? tls : {};
-  const texts = {
+  return {
     transport,
     [`${prefix}ServerAddress`]: typeof address === "string" ? address : undefined,
     [`${prefix}ReconnectionMaxRetries`]:
@@ -133,18 +136,19 @@ function withString(connectionString: string, own: Source): Source {
     [`${prefix}TlsCaFile`]: check.caFile,
     [`${prefix}TlsValidateCertificate`]: check.validate?.toString(),
   };
-  const credentials = pick({ username, password, token }, CREDENTIAL_NAMES);
-  return {
-    texts: { ...defined(texts), ...own.texts },
-    credentials: hasTypedCredentials(own.credentials) ? own.credentials : credentials,
-  };
 }
 
 function targetOf(texts: ConnectionTexts): Omit<ServerTarget, "typed" | "exported"> {
   const { transport = STANDARD.transport, encryptionKey } = texts;
-  if (transport === "http") throw notBuilt("HTTP");
   if (transport === "quic") throw notBuilt("QUIC");
-  const name = transport === "ws" || transport === "websocket" ? "ws" : "tcp";
+  return {
+    ...(transport === "http" ? httpTarget(texts) : socketTarget(transport, texts)),
+    encryptionKey: encryptionKey === undefined ? undefined : parseEncryptionKey(encryptionKey),
+  };
+}
+
+function socketTarget(transport: string, texts: ConnectionTexts) {
+  const name = transport === "ws" || transport === "websocket" ? ("ws" as const) : ("tcp" as const);
   const prefix = prefixOf(name);
   const text = (option: string) => texts[`${prefix}${option}`];
   const retries = text("ReconnectionMaxRetries") ?? STANDARD.retries;
@@ -160,7 +164,6 @@ function targetOf(texts: ConnectionTexts): Omit<ServerTarget, "typed" | "exporte
         factor: 1,
       },
     },
-    encryptionKey: encryptionKey === undefined ? undefined : parseEncryptionKey(encryptionKey),
   };
 }
 
@@ -178,7 +181,8 @@ function prefixOf(transport: "tcp" | "ws"): "tcp" | "websocket" {
 }
 
 function notBuilt(name: string): CodedError {
-  const next = "Use --transport tcp (the default) or --transport ws; both reach every command.";
+  const next =
+    "Use --transport tcp (the default) or --transport ws, which reach every command, or --transport http.";
   const message = `The command does not speak ${name} in this release.`;
   return new CodedError(ErrorCode.FeatureUnavailable, message, { details: { next } });
 }

@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CodedError, ERROR_ROWS, ErrorCode } from "@millrace/errors";
+import { flattened, treeOf } from "../completion/command-tree.ts";
 import { ExitCode } from "../exit-codes.ts";
 import { LineTooLongError } from "../formats/lines.ts";
+import { createProgram } from "../program.ts";
 import { exitCodeOf, failureOf } from "./failure.ts";
 import { nextStep } from "./next-step.ts";
 import { reportText } from "./report.ts";
+import { RIGHT_OF_COMMAND } from "./rights.table.ts";
 
 test("codes of access, of absence and of the connection have exit codes of their own", () => {
   assert.equal(exitCodeOf(ErrorCode.PersonalAccessTokenExpired), ExitCode.access);
@@ -87,4 +90,21 @@ test("a chain of causes that never ends is cut", () => {
   const endless = new Error("again");
   endless.cause = endless;
   assert.equal(failureOf(endless, {}).causes.length, 8);
+});
+
+test("a refusal for want of a right names the least one that is enough, for commands that exist", () => {
+  const denied = new CodedError(ErrorCode.Unauthorized, "no");
+  assert.match(
+    failureOf(denied, { command: "stream create" }).next ?? "",
+    /^It takes the right manage_streams, or a higher one\. Log in .*millrace user permissions$/,
+  );
+  assert.match(failureOf(denied, { command: "topic verify" }).next ?? "", /^Log in as a user with/);
+  const known = flattened(treeOf(createProgram(() => async () => {}))).map(({ place }) => place);
+  for (const command of RIGHT_OF_COMMAND.keys()) assert.ok(known.includes(`millrace ${command}`), command);
+});
+
+test("what one transport cannot carry is advised to take another", () => {
+  const missing = new CodedError(ErrorCode.FeatureUnavailable, "no route");
+  assert.match(failureOf(missing, { transport: "http" }).next ?? "", /^Use --transport tcp/);
+  assert.match(failureOf(missing, { transport: "tcp" }).next ?? "", /millrace stats/);
 });

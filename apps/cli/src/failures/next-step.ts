@@ -1,9 +1,12 @@
 import { ErrorCode } from "@millrace/errors";
+import { RIGHT_OF_COMMAND } from "./rights.table.ts";
 
 /** The things that a command line names, as they were typed. */
 export interface Target {
   /** Names of the group and of the command. */
   readonly command?: string;
+  /** How the server is reached, where that is known. */
+  readonly transport?: string;
   readonly stream?: string;
   readonly topic?: string;
   readonly partition?: string;
@@ -52,7 +55,7 @@ const ADVICE: ReadonlyMap<number, Advice> = new Map<number, Advice>([
   [ErrorCode.TcpError, START_SERVER],
   [ErrorCode.InvalidServerAddress, "Write the address as HOST:PORT, for example 127.0.0.1:8090."],
   [ErrorCode.Unauthenticated, CHECK_LOGIN],
-  [ErrorCode.Unauthorized, "Log in as a user with the permission: -u NAME before the command."],
+  [ErrorCode.Unauthorized, missingRight],
   [ErrorCode.InvalidCredentials, CHECK_LOGIN],
   [ErrorCode.InvalidUsername, "A user name has 3 to 50 bytes."],
   [ErrorCode.InvalidPassword, "A password has 3 to 100 bytes."],
@@ -144,9 +147,17 @@ function verifyTopic({ command, stream, topic, partition }: Target): string {
   return `${find} What is good can be read: poll from an offset behind the damage.`;
 }
 
-function unavailable({ command }: Target): string {
+function unavailable({ command, transport }: Target): string {
+  if (transport === "http") return "Use --transport tcp or --transport ws, which carry every command.";
   if (command === "snapshot") return "Choose another compression: --compression deflated";
   return "This server does not have that command; compare versions with: millrace stats";
+}
+
+function missingRight({ command = "" }: Target): string {
+  const right = RIGHT_OF_COMMAND.get(command);
+  if (right === undefined) return "Log in as a user with the permission: -u NAME before the command.";
+  const grant = "have it granted with: millrace user permissions";
+  return `It takes the right ${right}, or a higher one. Log in as a user who has it: -u NAME before the command; or ${grant}`;
 }
 
 function missingTarget(target: Target): string {

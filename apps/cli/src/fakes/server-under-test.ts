@@ -72,7 +72,7 @@ function addressesOf(child: ChildProcess): Promise<Addresses> {
         /^\s*tcp\s+(\S+:\d+)(?:[\s\S]*?^\s*ws\s+(\S+:\d+))?/m.exec(text) ?? [];
       if (address === undefined || !/^\s*data\s/m.test(text)) return;
       clearTimeout(timer);
-      const [, httpAddress = ""] = /^\s*http\s+(?:http:\/\/)?(\S+:\d+)/m.exec(text) ?? [];
+      const [, httpAddress = ""] = /^\s*http\s+(?:https?:\/\/)?(\S+:\d+)/m.exec(text) ?? [];
       resolve({ address, webSocketAddress, httpAddress });
     };
     child.stdout?.on("data", onText);
@@ -90,13 +90,17 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** Starts the built command against a server; `finished` resolves when it has ended. */
+/**
+ * Starts the built command against a server, over TCP when its address is given; `finished` resolves when it
+ * has ended.
+ */
 export function spawnCli(
   args: readonly string[],
-  server: { readonly address: string },
-  environment = CREDENTIALS,
+  server: { readonly address: string } | undefined,
+  environment: Readonly<Record<string, string>> = CREDENTIALS,
 ) {
-  const all = [CLI, "--tcp-server-address", server.address, ...args];
+  const there = server === undefined ? [] : ["--tcp-server-address", server.address];
+  const all = [CLI, ...there, ...args];
   const env = { ...process.env, ...environment };
   const child = spawn(process.execPath, all, { env, stdio: ["pipe", "pipe", "pipe"] });
   const texts = { stdout: "", stderr: "" };

@@ -1,7 +1,8 @@
 /** Where this command deliberately departs from the reference's, for the page that users read. */
 export const DIFFERENCES: readonly (readonly [what: string, here: string])[] = [
-  ["`--transport http`, `--transport quic`", "accepted in contexts and refused with `FeatureUnavailable` when used; `tcp` and `ws` reach every command"],
-  ["`--generate elvish`, `--generate powershell`", "completion is made for bash, zsh and fish"],
+  ["`--transport quic`", "accepted in contexts and refused with `FeatureUnavailable` when used; `tcp` and `ws` reach every command"],
+  ["`--transport http`", "carries what the HTTP API has a route for; `me`, members and offsets of groups, `topic verify` and `partition repair` answer `FeatureUnavailable` and name the transports to use"],
+  ["`--http-api-url`", "takes scheme, host and port; `https` encrypts, and `--http-tls-ca-file`, `--http-tls-domain` and `--http-tls-validate-certificate` say how the server is checked"],
   ["`IGGY_HOME`", "is used when `MILLRACE_HOME` is not set; without both the home is `~/.millrace`"],
   ["`IGGY_USERNAME` and `IGGY_PASSWORD`", "work, behind `MILLRACE_USERNAME` and `MILLRACE_PASSWORD`"],
   ["the keyring of the operating system", "logins and stored tokens are in `tokens.json` below the home, which only its owner can read"],

@@ -203,8 +203,14 @@ describe("every route answers bad input with JSON that names it:", () => {
       const known = operations.filter((one) => isLike(one.path, path)).map((one) => one.method);
       for (const method of ["PATCH", "POST", "PUT", "DELETE"].filter((one) => !known.includes(one))) {
         const answer = await send(method, path);
-        assertError(answer, 404, null, `${method} ${path}`);
-        assert.equal(answer.json.code, "not_found");
+        assertError(answer, 405, null, `${method} ${path}`);
+        assert.equal(answer.json.code, "method_not_allowed");
+        const allowed = answer.headers.get("allow")?.split(", ") ?? [];
+        assert.deepEqual(
+          allowed.filter((one) => one !== "HEAD"),
+          [...new Set(known)].sort(),
+          path,
+        );
       }
     }
     assertError(await server.call("GET", "/nowhere"), 404, null, "/nowhere");

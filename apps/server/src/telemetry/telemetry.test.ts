@@ -5,6 +5,8 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { promisify } from "node:util";
+import { Server as GrpcServer, type handleUnaryCall, ServerCredentials } from "@grpc/grpc-js";
 import { ErrorCode, isCodedError } from "@millrace/errors";
 import { encodeCreateStream, NO_OPTIONS } from "@millrace/protocol";
 import { RawClient } from "../testing/raw-client.ts";
@@ -31,6 +33,32 @@ async function collector(
   return { base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, received, server };
 }
 
+/** A collector that speaks gRPC: bodies by the last part of the service's name. */
+async function grpcCollector() {
+  const received = new Map<string, string>();
+  const server = new GrpcServer();
+  const asItIs = (bytes: Buffer) => bytes;
+  for (const name of ["trace.v1.TraceService", "logs.v1.LogsService"]) {
+    const exported = {
+      path: `/opentelemetry.proto.collector.${name}/Export`,
+      requestStream: false,
+      responseStream: false,
+      requestSerialize: asItIs,
+      requestDeserialize: asItIs,
+      responseSerialize: asItIs,
+      responseDeserialize: asItIs,
+    } as const;
+    const take: handleUnaryCall<Buffer, Buffer> = ({ request }, answer) => {
+      received.set(name, (received.get(name) ?? "") + request.toString("latin1"));
+      answer(null, Buffer.alloc(0));
+    };
+    server.addService({ Export: exported }, { Export: take });
+  }
+  const bind = promisify(server.bindAsync.bind(server));
+  const port = await bind("127.0.0.1:0", ServerCredentials.createInsecure());
+  return { base: `http://127.0.0.1:${port}`, received, server };
+}
+
 function environmentFor(base: string): Record<string, string> {
   return {
     MILLRACE_TCP_ADDRESS: "127.0.0.1:0",
@@ -48,9 +76,9 @@ function environmentFor(base: string): Record<string, string> {
 }
 
 /** Starts, logs in, makes a stream twice and stops; answers with the log. */
-async function runAgainst(base: string): Promise<string> {
+async function runAgainst(base: string, more: Record<string, string> = {}): Promise<string> {
   const data = await mkdtemp(join(tmpdir(), "millrace-telemetry-"));
-  const server = new ServerProcess(["--data", data], environmentFor(base));
+  const server = new ServerProcess(["--data", data], { ...environmentFor(base), ...more });
   try {
     const client = new RawClient(await server.port());
     assert.equal((await client.login("admin", PASSWORD)).code, 0);
@@ -81,6 +109,25 @@ test("A collector gets a span per command and every log line, under the service'
   for (const secret of [PASSWORD, "a-name-of-mine"]) {
     assert.ok(!traces.includes(secret) && !logs.includes(secret), secret);
   }
+});
+
+test("A collector that speaks gRPC, as by default, gets the same.", async () => {
+  const { base, received, server } = await grpcCollector();
+  const grpc = { TRANSPORT: "grpc", ENDPOINT: base };
+  const settings = ["TRACES", "LOGS"].flatMap((signal) =>
+    Object.entries(grpc).map(([key, value]) => [`MILLRACE_TELEMETRY_${signal}_${key}`, value] as const),
+  );
+  const log = await runAgainst(base, Object.fromEntries(settings));
+  server.forceShutdown();
+  assert.doesNotMatch(log, /telemetry is lost/);
+  const [traces = "", logs = ""] = [
+    received.get("trace.v1.TraceService"),
+    received.get("logs.v1.LogsService"),
+  ];
+  assert.match(traces, /mill-7/);
+  assert.equal(traces.match(/CreateStream/g)?.length, 2);
+  assert.match(logs, /The listeners are open\./);
+  assert.ok(!`${traces}${logs}`.includes(PASSWORD));
 });
 
 test("A collector that refuses or is not there does not trouble the server, which says so once.", async () => {

@@ -22,6 +22,7 @@ const PORT_OF: Readonly<Record<ClientTransport, (node: ClusterNode) => number>> 
   tcp: (node) => node.tcpPort,
   ws: (node) => node.websocketPort,
   grpc: () => 0,
+  http: (node) => node.httpPort,
 };
 
 /** What the roster says about where to go. */

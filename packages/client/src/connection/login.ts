@@ -44,7 +44,7 @@ export function ask(link: Link, request: HandshakeRequest): Promise<Outcome> {
       checksum: isLogin ? xxh3_64(request.body) : 0n,
       body: request.body.length === 0 ? [] : [request.body],
       bodyLength: request.body.length,
-      onOutcome: ({ code, payload }) => resolve({ code, payload: payload.slice() }),
+      onOutcome: (outcome) => resolve({ ...outcome, payload: outcome.payload.slice() }),
       onLost: reject,
     });
   });
@@ -104,7 +104,7 @@ export async function login(link: Link, clock: Clock, credentials: Credentials):
     await sleep(clock, REPEAT_DELAY_MS);
     outcome = await ask(link, request);
   }
-  if (outcome.code !== 0) throw errorOfCode(outcome.code);
+  if (outcome.code !== 0) throw errorOfCode(outcome.code, {}, outcome.reason);
   const reply = decodeBody(decodeLoginReply, outcome.payload);
   link.bindSession(BigInt(reply.session));
   return { userId: reply.userId, session: BigInt(reply.session), serverVersion: reply.serverVersion };

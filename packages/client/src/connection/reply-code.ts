@@ -7,6 +7,8 @@ import { NO_BYTES } from "./call.ts";
 export interface Outcome {
   readonly code: number;
   readonly payload: Uint8Array;
+  /** The server's own words about a code; only the transport HTTP brings them. */
+  readonly reason?: string;
 }
 
 /**
@@ -16,9 +18,14 @@ export interface Outcome {
  * @throws CodedError InvalidCommand when the body is shorter than the section it announces
  */
 export function outcomeOfReply(header: ReplyHeader, body: Uint8Array): Outcome {
-  if (header.status !== 0) return { code: header.status, payload: NO_BYTES };
+  if (header.status !== 0) return refusal(header.status, body);
   if (!hasResultSection(header.operation)) return { code: 0, payload: body };
   return decodeBody(decodeResultSection, body);
+}
+
+function refusal(code: number, body: Uint8Array): Outcome {
+  if (body.length === 0) return { code, payload: NO_BYTES };
+  return { code, payload: NO_BYTES, reason: new TextDecoder().decode(body) };
 }
 
 /** What somebody who sees the code can do about it; codes that explain themselves are not listed. */
@@ -51,10 +58,22 @@ const ADVICE: ReadonlyMap<number, string> = new Map([
   [ErrorCode.TransientNotCommitted, "The outcome is not known yet; look before you repeat it."],
 ]);
 
-/** The error for a code that a server answered, with its name and, where there is one, advice. */
-export function errorOfCode(code: number, details: Record<string, string | number> = {}): CodedError {
+/**
+ * The error for a code that a server answered, with its name and what is known about it: the server's words,
+ * else advice.
+ */
+export function errorOfCode(
+  code: number,
+  details: Record<string, string | number> = {},
+  reason?: string,
+): CodedError {
   const text = errorText(code).replaceAll("_", " ");
-  const advice = ADVICE.get(code);
+  const advice = isNews(reason, text) ? reason : ADVICE.get(code);
   const message = `The server answered ${code} (${text}).${advice === undefined ? "" : ` ${advice}`}`;
   return new CodedError(code, message, { details });
+}
+
+/** Servers without more to tell repeat the name of the code. */
+function isNews(reason: string | undefined, text: string): reason is string {
+  return reason !== undefined && reason !== "" && reason.toLowerCase() !== text;
 }

@@ -26,6 +26,8 @@ export interface RequestQueueOptions {
   readonly clock: Clock;
   readonly inFlightMax: number;
   readonly requestTimeoutMs: number;
+  /** False where the server does not know a repetition: then only reads are sent again. */
+  readonly knowsRepetitions: boolean;
   /** The server refused a request for two seconds. True: the link is being given up for another node. */
   readonly onNotAccepted: () => boolean;
   /** The last request was answered. */
@@ -94,12 +96,16 @@ export class RequestQueue {
       const pending = this.#inFlight.get(transmission);
       if (pending === undefined) continue;
       this.#leaveWire(transmission, pending);
-      (pending.call.repeatAfterLoss ? returning : failing).push(pending);
+      (this.#mayReturn(pending.call) ? returning : failing).push(pending);
     }
     // Numbers grow in the order of the first transmission; reads have none of their own and sort stably
     // among them.
     this.#waiting = [...returning.sort((a, b) => a.number - b.number), ...this.#waiting];
     for (const pending of failing) pending.call.done(outcomeUnknown(error), NO_BYTES);
+  }
+
+  #mayReturn({ kind, repeatAfterLoss }: Call): boolean {
+    return repeatAfterLoss && (kind === "read" || this.#options.knowsRepetitions);
   }
 
   /** Fails everything that is not answered. */
@@ -198,7 +204,7 @@ export class RequestQueue {
     this.#leaveWire(transmission, pending);
     if (this.#mustRepeat(pending, outcome.code)) this.#repeatLater(pending);
     else if (outcome.code === 0) pending.call.done(undefined, outcome.payload);
-    else pending.call.done(errorOfCode(outcome.code), NO_BYTES);
+    else pending.call.done(errorOfCode(outcome.code, {}, outcome.reason), NO_BYTES);
     this.pump();
     if (this.length === 0) this.#options.onIdle();
   }

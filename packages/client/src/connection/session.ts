@@ -8,6 +8,7 @@ import { formatServerAddress, type ServerAddress } from "../server-address.ts";
 import { backOffDelayMs } from "./back-off.ts";
 import { type Call, NO_BYTES } from "./call.ts";
 import { ClientEvents } from "./client-events.ts";
+import { withWhatToCheck } from "./first-contact.ts";
 import { findLeader } from "./leader.ts";
 import { Link, type Transmission } from "./link.ts";
 import { type LoginFacts, login, withDeadline } from "./login.ts";
@@ -70,6 +71,7 @@ export class Session {
       clock: platform.clock,
       inFlightMax: options.inFlightMax,
       requestTimeoutMs: options.requestTimeoutMs,
+      knowsRepetitions: options.transport !== "http",
       onNotAccepted: () => this.#leaveRefusingNode(),
       onIdle: () => this.#noteIdle(),
     });
@@ -89,7 +91,9 @@ export class Session {
     try {
       await session.#establish();
     } catch (error) {
-      session.#end(asCoded(error));
+      const { transport, tls } = options;
+      const to = { address: session.#address, transport, isEncrypted: tls !== undefined };
+      session.#end(withWhatToCheck(asCoded(error), to));
       throw session.#endError ?? error;
     }
     session.#tick();
@@ -133,7 +137,24 @@ export class Session {
         };
       });
     }
+    if (this.#options.transport === "http") await this.#logout();
     this.#end(new CodedError(ErrorCode.ClientShutdown, "The client is closed; connect a new one."));
+  }
+
+  /** Ends the session on the server, which elsewhere the end of the connection does. Never rejects. */
+  async #logout(): Promise<void> {
+    if (this.#state !== "ready") return;
+    await new Promise<void>((resolve) => {
+      this.#queue.add({
+        kind: "read",
+        operation: Operation.Logout,
+        code: CommandCode.LogoutUser,
+        body: [],
+        repeatAfterLoss: false,
+        // Whoever cannot log out is forgotten when the token expires.
+        done: () => resolve(),
+      });
+    });
   }
 
   async #establish(): Promise<void> {

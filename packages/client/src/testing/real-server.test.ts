@@ -18,7 +18,7 @@ const BANNER = /^\s*tcp\s+(\S+:\d+)\s+ws\s+(\S+:\d+)\s+(?:grpc\s+(\S+:\d+)\s+)?(
 /** A server process of its own folder on a loopback port; it can be killed and started again. */
 export class RealServer {
   readonly #folder = mkdtempSync(join(tmpdir(), "millrace-client-"));
-  readonly #environment: Readonly<Record<string, string>>;
+  #environment: Readonly<Record<string, string>>;
   #child: ChildProcess | undefined;
   /** `host:port`; the port stays over a restart. */
   address = "127.0.0.1:0";
@@ -32,6 +32,11 @@ export class RealServer {
   /** @param environment  configuration by variable, for example `MILLRACE_HEARTBEAT_INTERVAL` */
   constructor(environment: Readonly<Record<string, string>> = {}) {
     this.#environment = environment;
+  }
+
+  /** Has the HTTP API listen at that address from the next start on. */
+  keepHttpAddress(address: string): void {
+    this.#environment = { ...this.#environment, MILLRACE_HTTP_ADDRESS: address };
   }
 
   async start(): Promise<void> {

@@ -159,6 +159,14 @@ describe("a client with TLS", () => {
     await assert.rejects(missing, hasCode(ErrorCode.InvalidTlsCertificatePath));
   });
 
+  test("says what to check when it comes in clear", async () => {
+    const address = server.address;
+    await assert.rejects(
+      MillraceClient.connect({ ...who, address, requestTimeoutMs: 2000 }),
+      /TCP port \(8090 unless it was changed\), and that TLS is off there as it is here/,
+    );
+  });
+
   test("takes a certificate that a server made for itself only when told so", async () => {
     await assert.rejects(connect("ws", true), hasCode(ErrorCode.InvalidTlsCertificate));
     const client = await connect("ws", { validate: false });

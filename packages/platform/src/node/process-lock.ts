@@ -157,7 +157,8 @@ function isRunning(holder: Holder): boolean {
 }
 
 function inUse(path: string, holder: Holder): CodedError {
-  const text = `The data directory ${dirname(path)} is in use by process ${holder.pid} (lock file ${path}).`;
+  const advice = "Stop that process, or give this one a data directory of its own.";
+  const text = `The data directory ${dirname(path)} is in use by process ${holder.pid} (lock file ${path}). ${advice}`;
   return new CodedError(ErrorCode.DataDirectoryInUse, text, { details: { pid: holder.pid, path } });
 }
 

@@ -61,7 +61,11 @@ export const addMessageSend: AddCommand = (parent, run) => {
 function addSendOptions(command: Command): Command {
   return command
     .option("-p, --partition-id <n>", "send to this partition", parseU32)
-    .option("-m, --message-key <key>", "let the server choose the partition by this key", parseName)
+    .option(
+      "-m, --message-key <key>",
+      "let the server choose the partition by this key; with neither, what is sent goes to the next one in turn",
+      parseName,
+    )
     .option("-H, --headers <key:kind:value,...>", "headers of every message; repeatable", collectHeaders)
     .option("--lines <file>", "send each line of a file as one message, with its progress on stderr")
     .option("--input-file <file>", "send the messages that message poll --output-file wrote");

@@ -5,17 +5,18 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { serverTlsOptions } from "../../tls/server-tls.ts";
 import type { AnswerRoom } from "../../virtual/answer-room.ts";
 import type { CommandSession } from "../../virtual/command-session.ts";
+import { badInput, errorOfCode, HttpError, plainError } from "../errors/http-error.ts";
+import { Fields } from "../json/fields.ts";
+import { parseJson } from "../json/parse-json.ts";
+import { type JsonValue, writeJson } from "../json/write-json.ts";
 import { unauthenticated } from "./access/access-tokens.ts";
 import { whenAnswerLeft } from "./answer-left.ts";
 import { answerError } from "./errors/answer-error.ts";
 import { answerNoHttp } from "./errors/answer-no-http.ts";
-import { badInput, errorOfCode, HttpError, plainError } from "./errors/http-error.ts";
 import type { CorsOptions, ListenHttpOptions } from "./http-options.ts";
-import { Fields } from "./json/fields.ts";
-import { parseJson } from "./json/parse-json.ts";
-import { type JsonValue, writeJson } from "./json/write-json.ts";
 import { describeRoute } from "./openapi/describe-route.ts";
 import { groupRoutes } from "./routes/group-routes.ts";
+import { KnownPaths } from "./routes/known-paths.ts";
 import { messageRoutes } from "./routes/message-routes.ts";
 import { offsetRoutes } from "./routes/offset-routes.ts";
 import type { OptionChecks } from "./routes/option-faults.ts";
@@ -67,9 +68,9 @@ export async function createApp(options: ListenHttpOptions, parts: AppParts): Pr
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => (data) => String(data));
   app.setErrorHandler((error, _, reply) => answerError(error, reply, options.log));
-  app.setNotFoundHandler((_, reply) =>
-    answerError(plainError(404, "not_found", "There is no such route."), reply, options.log),
-  );
+  const paths = new KnownPaths();
+  app.addHook("onRoute", ({ method, url }) => paths.add(method, url));
+  app.setNotFoundHandler((request, reply) => answerError(noRoute(request, reply, paths), reply, options.log));
   addBodyParser(app);
   countRequests(app, options);
   await app.register(swagger, { openapi: documentHead(options.version) });
@@ -87,6 +88,17 @@ export async function createApp(options: ListenHttpOptions, parts: AppParts): Pr
   });
   await app.ready();
   return app;
+}
+
+/** A path that takes other methods is answered 405 and which, as the reference does; another one 404. */
+function noRoute({ method, url }: FastifyRequest, reply: FastifyReply, paths: KnownPaths): HttpError {
+  const allowed = paths.allowed(url.split("?", 1)[0] ?? "");
+  if (allowed === "") {
+    const reason = "There is no such route; GET /openapi.json lists them all.";
+    return plainError(404, "not_found", reason);
+  }
+  reply.header("allow", allowed);
+  return plainError(405, "method_not_allowed", `This path takes no ${method}, but: ${allowed}.`);
 }
 
 /** A socket on which the head of a request does not come to its end is closed, a silent one too. */

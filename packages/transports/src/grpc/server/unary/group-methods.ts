@@ -43,6 +43,7 @@ export const groupMethods: readonly UnaryMethod[] = [
   }),
 ];
 
-function groupOf(request: Pick<GetConsumerGroupRequest, "stream" | "topic" | "group">) {
+/** The consumer group of a request. */
+export function groupOf(request: Pick<GetConsumerGroupRequest, "stream" | "topic" | "group">) {
   return { ...topicOf(request), group: identifierOf(request.group, "group") };
 }

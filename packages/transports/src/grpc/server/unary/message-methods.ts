@@ -57,7 +57,7 @@ export function messageMethods({ clock, messageLengthMax }: MessageMethodParts):
     unaryMethod(method.pollMessages, async ({ session }, request) => {
       const poll = {
         ...topicOf(request),
-        consumer: consumerOf(request.consumer),
+        consumer: consumerOf(request),
         partitionId: request.partitionId,
         strategy: strategyOf(request),
         count: request.count ?? COUNT_DEFAULT,

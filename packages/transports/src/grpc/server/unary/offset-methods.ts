@@ -14,7 +14,7 @@ const { method } = Millrace;
 /** The answer says that the offset is committed. */
 const ack = "quorum";
 
-/** Stored offsets of plain consumers. */
+/** Stored offsets of consumers and groups. */
 export const offsetMethods: readonly UnaryMethod[] = [
   unaryMethod(method.getConsumerOffset, async (call, request) => {
     const reply = await ask(call, "GetConsumerOffset", encodeGetConsumerOffset, targetOf(request));
@@ -36,9 +36,9 @@ export const offsetMethods: readonly UnaryMethod[] = [
   }),
 ];
 
-type Target = Pick<GetConsumerOffsetRequest, "stream" | "topic" | "consumer" | "partitionId">;
+type Target = Pick<GetConsumerOffsetRequest, "stream" | "topic" | "consumer" | "group" | "partitionId">;
 
 function targetOf(request: Target) {
   const { partitionId } = request;
-  return { ...topicOf(request), consumer: consumerOf(request.consumer), partitionId };
+  return { ...topicOf(request), consumer: consumerOf(request), partitionId };
 }

@@ -8,12 +8,19 @@ import { file_millrace } from "./millrace-proto.table.ts";
 
 const PROTO = fileURLToPath(new URL("../../millrace.proto", import.meta.url));
 
+/** Last part of a type's name. That of a map's entries is not told alike: proto-loader leaves `Entry` out. */
+const typeOf = (name: string) =>
+  name
+    .split(".")
+    .at(-1)
+    ?.replace(/(?<=.)Entry$/, "");
+
 /** Every field as `message.field number type`, and every call, in the order of the names. */
 function contents({ messageType, service, enumType }: FileDescriptorProto): string[] {
   const fields = messageType.flatMap(({ name, field }) => [
     `message ${name}`,
     ...field.map(
-      (one) => `${name}.${one.name} ${one.number} ${one.type} ${one.label} ${one.typeName.split(".").at(-1)}`,
+      (one) => `${name}.${one.name} ${one.number} ${one.type} ${one.label} ${typeOf(one.typeName)}`,
     ),
   ]);
   const calls = service.flatMap(({ method }) =>

@@ -1,11 +1,14 @@
 import type { TypedField } from "@millrace/framing";
-import type {
-  GroupRecord,
-  OptionEntries,
-  PartitionRecord,
-  Stats,
-  StreamRecord,
-  TopicRecord,
+import {
+  type ClientRecord,
+  type GroupRecord,
+  type OptionEntries,
+  type PartitionRecord,
+  type Stats,
+  type StreamRecord,
+  type TopicRecord,
+  type UserRecord,
+  UserStatusCode,
 } from "@millrace/protocol";
 import type { ValueKind } from "./millrace-proto.table.ts";
 
@@ -38,6 +41,18 @@ export function partitionMessage(partition: PartitionRecord) {
 /** The fields of `ConsumerGroup`. */
 export function groupMessage({ id, name, partitionsCount, membersCount }: GroupRecord) {
   return { id, name, partitionsCount, membersCount };
+}
+
+/** The fields of `ClientInfo`. */
+export function clientMessage({ clientId, userId, transport, address, groupsCount }: ClientRecord) {
+  const known = { id: clientId, transport, address, consumerGroupsCount: groupsCount };
+  return userId === undefined ? known : { ...known, userId };
+}
+
+/** The fields of `User`. */
+export function userMessage({ id, createdAt, status, username, options }: UserRecord) {
+  const own = { id, createdAt: BigInt(createdAt), status: UserStatusCode[status], username };
+  return { ...own, options: optionMessages(options) };
 }
 
 /** The fields of `GetStatsResponse`. */

@@ -8,6 +8,7 @@ import {
   encodeCreatePartitions,
   encodeCreateTopic,
   encodeDeletePartitions,
+  encodeDeleteSegments,
   encodeDeleteTopic,
   encodeGetTopic,
   encodeGetTopics,
@@ -60,6 +61,12 @@ export const topicMethods: readonly UnaryMethod[] = [
   unaryMethod(method.deletePartitions, async (call, request) => {
     const { partitionsCount } = request;
     await ask(call, "DeletePartitions", encodeDeletePartitions, { ...topicOf(request), partitionsCount });
+    return {};
+  }),
+  unaryMethod(method.deleteSegments, async (call, request) => {
+    const { partitionId, segmentsCount } = request;
+    const segments = { ...topicOf(request), partitionId, segmentsCount };
+    await ask(call, "DeleteSegments", encodeDeleteSegments, segments);
     return {};
   }),
 ];

@@ -21,6 +21,8 @@ export interface UnaryCall {
   readonly session: CommandSession;
   /** False once the caller gave up or its deadline passed. */
   readonly isWanted: () => boolean;
+  /** The session is a member of a consumer group now: it holds partitions, and must not be idle for long. */
+  readonly becomeMember: () => void;
 }
 
 /** One method of the service that is one command, from the bytes of its request to those of its answer. */

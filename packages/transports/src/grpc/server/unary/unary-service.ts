@@ -7,15 +7,19 @@ import { sessionParts } from "../../../virtual/session-parts.ts";
 import { SERVICE_NAME } from "../../exchange-definition.ts";
 import { bearerOf, checkPrivacy } from "../call-credentials.ts";
 import { refuseCall } from "../refuse-call.ts";
+import { clientMethods } from "./client-methods.ts";
 import { groupMethods } from "./group-methods.ts";
 import { GRPC_FAILURES } from "./grpc-failures.ts";
+import { membershipMethods } from "./membership-methods.ts";
 import { messageMethods } from "./message-methods.ts";
 import { offsetMethods } from "./offset-methods.ts";
 import { streamMethods } from "./stream-methods.ts";
 import { publicMethods, systemMethods } from "./system-methods.ts";
+import { tokenMethods } from "./token-methods.ts";
 import { topicMethods } from "./topic-methods.ts";
 import type { UnaryMethod } from "./unary-method.ts";
 import { UnarySessions } from "./unary-sessions.ts";
+import { userMethods } from "./user-methods.ts";
 
 /**
  * Longest request of a unary call: what gRPC takes by default. Its parts become objects, which take up to
@@ -70,7 +74,8 @@ export class UnaryService {
     this.#room = parts.answers;
     const onQuiet = () => space.release();
     this.#sessions = new UnarySessions({ parts, sessionsMax: options.sessionsMax, onQuiet });
-    const methods = [systemMethods, streamMethods, topicMethods, groupMethods, offsetMethods];
+    const catalog = [streamMethods, topicMethods, groupMethods, userMethods, tokenMethods];
+    const methods = [systemMethods, clientMethods, ...catalog, membershipMethods, offsetMethods];
     for (const method of [...methods.flat(), ...messageMethods(options)]) {
       this.#serves.set(method.name, (call) => this.#serveKnown(method, call));
     }
@@ -104,7 +109,8 @@ export class UnaryService {
     const token = bearerOf(call.metadata);
     this.#check(call);
     const session = await this.#sessions.find(token, call.getPeer());
-    return method.run({ session, isWanted: () => !call.cancelled }, call.request);
+    const becomeMember = () => this.#sessions.becomeMember(session);
+    return method.run({ session, isWanted: () => !call.cancelled, becomeMember }, call.request);
   }
 
   #check(call: Call): void {

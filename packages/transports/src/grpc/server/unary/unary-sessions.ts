@@ -6,6 +6,8 @@ import type { Credentials, PasswordCredentials } from "../../../virtual/login-bo
 
 /** A session that no call used for so long is ended; a personal access token then makes a new one. */
 const IDLE_MAX_SECONDS = 3600;
+/** A member holds partitions that others could read: twelve times the heartbeat of clients, 5 s. */
+const MEMBER_IDLE_MAX_SECONDS = 60;
 /** How often idle sessions are looked for. */
 const SWEEP_INTERVAL_MS = 10_000;
 /** Bytes of a token that Login makes: 256 bits of chance. */
@@ -21,6 +23,7 @@ export class UnarySessions {
   readonly #sessionsMax: number;
   readonly #onQuiet: () => void;
   readonly #sessions = new Map<string, CommandSession>();
+  readonly #members = new WeakSet<CommandSession>();
   readonly #opening = new Map<string, Promise<CommandSession>>();
   #sweepTimer: Timer;
   #openingCount = 0;
@@ -57,6 +60,12 @@ export class UnarySessions {
     const session = this.#sessions.get(key) ?? (await this.#openOnce(key, { token }, remoteAddress));
     this.#touch(session);
     return session;
+  }
+
+  /** From now on the session ends when no call used it for 60 seconds, and its partitions go to others. */
+  becomeMember(session: CommandSession): void {
+    this.#members.add(session);
+    this.#touch(session);
   }
 
   /** Makes no sessions any more; those that are open end with the broker. */
@@ -96,7 +105,8 @@ export class UnarySessions {
   }
 
   #touch(session: CommandSession): void {
-    session.expiresAt = this.#nowSeconds() + IDLE_MAX_SECONDS;
+    const idleMaxSeconds = this.#members.has(session) ? MEMBER_IDLE_MAX_SECONDS : IDLE_MAX_SECONDS;
+    session.expiresAt = this.#nowSeconds() + idleMaxSeconds;
   }
 
   #nowSeconds(): number {

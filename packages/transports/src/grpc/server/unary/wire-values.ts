@@ -37,10 +37,22 @@ export function topicOf(request: {
   return { ...streamOf(request), topic: identifierOf(request.topic, "topic") };
 }
 
-/** The plain consumer of a request; groups are polled by their members, over `Exchange`. */
-export function consumerOf(given: ProtoIdentifier | undefined): Consumer {
-  const id = given === undefined ? CONSUMER_DEFAULT : identifierOf(given, "consumer");
-  return { kind: "consumer", id };
+/** The user of a request. */
+export function userOf(request: { user?: ProtoIdentifier | undefined }): { readonly user: Identifier } {
+  return { user: identifierOf(request.user, "user") };
+}
+
+/** The consumer of a request, or the group in its place. @throws CodedError InvalidCommand for both */
+export function consumerOf(request: {
+  consumer?: ProtoIdentifier | undefined;
+  group?: ProtoIdentifier | undefined;
+}): Consumer {
+  const { consumer, group } = request;
+  if (group === undefined) {
+    return { kind: "consumer", id: consumer ? identifierOf(consumer, "consumer") : CONSUMER_DEFAULT };
+  }
+  if (consumer === undefined) return { kind: "group", id: identifierOf(group, "group") };
+  throw new CodedError(ErrorCode.InvalidCommand, "A consumer and a group are given; one of them reads.");
 }
 
 /** Options of a request, in the order given; a field of its own wins over the same key. */

@@ -1,7 +1,7 @@
 import { ErrorCode } from "@millrace/errors";
 import type { Clock, Random } from "@millrace/platform";
 import { createRemoteJWKSet, decodeJwt, type JWTPayload, jwtVerify, SignJWT } from "jose";
-import { errorOfCode, type HttpError } from "../errors/http-error.ts";
+import { errorOfCode, type HttpError } from "../../errors/http-error.ts";
 import type { JwtOptions, TrustedIssuer } from "./jwt-options.ts";
 import { uuidV7 } from "./uuid-v7.ts";
 

@@ -1,9 +1,11 @@
 import { InvariantError, isCodedError } from "@millrace/errors";
 import type { Log } from "@millrace/platform";
 import type { FastifyError, FastifyReply } from "fastify";
-import { badInput, errorOfCoded, HttpError, plainError } from "./http-error.ts";
+import { badInput, errorOfCoded, HttpError, plainError } from "../../errors/http-error.ts";
 
 const PAYLOAD_TOO_LARGE = 413;
+
+const UNSUPPORTED_TYPE = "Send the body as JSON, with the header content-type: application/json.";
 
 /** Answers with the JSON body of an error, whatever was thrown. */
 export function answerError(error: unknown, reply: FastifyReply, log: Log): void {
@@ -41,7 +43,7 @@ function httpErrorOf(error: unknown, log: Log): HttpError {
 /** Requests that the HTTP layer itself refuses before a route sees them. */
 function refusalOf(code: string, status: number, message: string): HttpError {
   if (status === PAYLOAD_TOO_LARGE) return plainError(status, "payload_too_large", message);
-  if (status === 415) return plainError(status, "unsupported_media_type", message);
+  if (status === 415) return plainError(status, "unsupported_media_type", UNSUPPORTED_TYPE);
   return code === "FST_ERR_BAD_URL"
     ? badInput("path", message)
     : plainError(status, "invalid_http_request", message);

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { plainError } from "./http-error.ts";
+import { plainError } from "../../errors/http-error.ts";
 
 /** Why the parser of Node gave up on a socket, as far as it changes the answer. */
 const STATUS_OF_FAULT: Readonly<Record<string, readonly [status: number, line: string, reason: string]>> = {

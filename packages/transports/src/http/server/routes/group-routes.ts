@@ -9,9 +9,9 @@ import {
   encodeGetConsumerGroup,
   encodeGetConsumerGroups,
 } from "@millrace/protocol";
-import { notFound } from "../errors/http-error.ts";
-import { Fields } from "../json/fields.ts";
-import { groupDetailsJson, groupJson } from "../objects/group-json.ts";
+import { notFound } from "../../errors/http-error.ts";
+import { Fields } from "../../json/fields.ts";
+import { groupDetailsJson, groupJson } from "../../objects/group-json.ts";
 import { schema } from "../openapi/schemas.table.ts";
 import type { Route } from "./route.ts";
 import { groupOf, topicOf } from "./targets.ts";

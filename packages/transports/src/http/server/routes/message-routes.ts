@@ -6,8 +6,8 @@ import {
   type PollingStrategy,
   type SendConfirmation,
 } from "@millrace/protocol";
-import type { Fields } from "../json/fields.ts";
-import { pollText, readSend } from "../objects/message-json.ts";
+import type { Fields } from "../../json/fields.ts";
+import { pollText, readSend } from "../../objects/message-json.ts";
 import { schema } from "../openapi/schemas.table.ts";
 import { RawAnswer, type Route, type RouteCall } from "./route.ts";
 import { SendMetadataMemo } from "./send-metadata-memo.ts";

@@ -5,8 +5,9 @@ import {
   encodeGetConsumerOffset,
   encodeStoreConsumerOffset,
 } from "@millrace/protocol";
-import { notFound } from "../errors/http-error.ts";
-import { Fields } from "../json/fields.ts";
+import { notFound } from "../../errors/http-error.ts";
+import { Fields } from "../../json/fields.ts";
+import { offsetJson } from "../../objects/offset-json.ts";
 import { schema } from "../openapi/schemas.table.ts";
 import type { Route } from "./route.ts";
 import { consumerOf, identifierOf, topicOf } from "./targets.ts";
@@ -30,8 +31,7 @@ export const offsetRoutes: readonly Route[] = [
       const reply = await call.session.ask("GetConsumerOffset", encodeGetConsumerOffset(target));
       const offset = decodeBody(decodeGetConsumerOffsetReply, reply);
       if (offset === undefined) throw notFound();
-      const { currentOffset, storedOffset } = offset;
-      return { partition_id: offset.partitionId, current_offset: currentOffset, stored_offset: storedOffset };
+      return offsetJson(offset);
     },
   },
   {

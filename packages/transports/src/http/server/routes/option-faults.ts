@@ -1,7 +1,7 @@
 import { ErrorCode, isCodedError } from "@millrace/errors";
 import type { OptionEntries } from "@millrace/protocol";
-import { errorOfCode, HttpError } from "../errors/http-error.ts";
-import type { Fields } from "../json/fields.ts";
+import { errorOfCode, HttpError } from "../../errors/http-error.ts";
+import type { Fields } from "../../json/fields.ts";
 
 /**
  * The checks a server makes of options. Each throws the CodedError it refuses them with, whose `details.key`

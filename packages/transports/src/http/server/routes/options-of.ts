@@ -1,6 +1,6 @@
 import { typedField } from "@millrace/framing";
 import { type OptionEntries, type OptionEntry, U64_MAX } from "@millrace/protocol";
-import type { Fields } from "../json/fields.ts";
+import type { Fields } from "../../json/fields.ts";
 
 /** The options of a body: an object of texts, as they are. @throws HttpError 422 */
 export function optionsOf(fields: Fields): OptionEntries {

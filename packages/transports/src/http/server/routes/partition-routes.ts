@@ -1,5 +1,5 @@
 import { encodeCreatePartitions, encodeDeletePartitions, encodeDeleteSegments } from "@millrace/protocol";
-import { Fields } from "../json/fields.ts";
+import { Fields } from "../../json/fields.ts";
 import { schema } from "../openapi/schemas.table.ts";
 import type { Route } from "./route.ts";
 import { numberOf, topicOf } from "./targets.ts";

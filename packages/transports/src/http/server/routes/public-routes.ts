@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { Fields } from "../../json/fields.ts";
+import { writeJson } from "../../json/write-json.ts";
 import { unauthenticated } from "../access/access-tokens.ts";
-import { Fields } from "../json/fields.ts";
-import { writeJson } from "../json/write-json.ts";
 import { describeRoute } from "../openapi/describe-route.ts";
 import { schema } from "../openapi/schemas.table.ts";
 import type { Identity, SessionTable } from "../sessions/session-table.ts";

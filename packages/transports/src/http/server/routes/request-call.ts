@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { CommandSession } from "../../../virtual/command-session.ts";
-import { Fields } from "../json/fields.ts";
+import { Fields } from "../../json/fields.ts";
 import type { OptionChecks } from "./option-faults.ts";
 import type { RouteCall } from "./route.ts";
 

@@ -1,6 +1,6 @@
 import type { CommandSession } from "../../../virtual/command-session.ts";
-import type { Fields } from "../json/fields.ts";
-import type { JsonValue } from "../json/write-json.ts";
+import type { Fields } from "../../json/fields.ts";
+import type { JsonValue } from "../../json/write-json.ts";
 import type { OptionChecks } from "./option-faults.ts";
 
 /** A JSON schema for the document that describes the API; requests are checked by the readers of `Fields`. */

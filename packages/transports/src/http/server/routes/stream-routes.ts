@@ -10,9 +10,9 @@ import {
   encodePurgeStream,
   encodeUpdateStream,
 } from "@millrace/protocol";
-import { notFound } from "../errors/http-error.ts";
-import { Fields } from "../json/fields.ts";
-import { streamDetailsJson, streamJson } from "../objects/stream-json.ts";
+import { notFound } from "../../errors/http-error.ts";
+import { Fields } from "../../json/fields.ts";
+import { streamDetailsJson, streamJson } from "../../objects/stream-json.ts";
 import { schema } from "../openapi/schemas.table.ts";
 import { namingOption } from "./option-faults.ts";
 import { optionsOf } from "./options-of.ts";

@@ -8,20 +8,19 @@ import {
   encodeDescribeOptions,
   encodeGetClient,
   encodeGetSnapshot,
-  type GetSnapshot,
   type OptionScope,
   OptionScopeCode,
-  type SnapshotType,
 } from "@millrace/protocol";
-import { badInput, notFound } from "../errors/http-error.ts";
-import { Fields } from "../json/fields.ts";
+import { badInput, notFound } from "../../errors/http-error.ts";
+import { Fields } from "../../json/fields.ts";
+import { readSnapshot } from "../../objects/snapshot-json.ts";
 import {
   clientDetailsJson,
   clientJson,
   clusterJson,
   optionSpecJson,
   statsJson,
-} from "../objects/system-json.ts";
+} from "../../objects/system-json.ts";
 import { schema } from "../openapi/schemas.table.ts";
 import { RawAnswer, type Route } from "./route.ts";
 import { snapshotName } from "./snapshot-name.ts";
@@ -29,24 +28,6 @@ import { numberOf } from "./targets.ts";
 
 const tag = "system";
 const ZIP = "application/zip";
-
-const COMPRESSIONS: Readonly<Record<string, GetSnapshot["compression"]>> = {
-  Stored: "stored",
-  Deflated: "deflated",
-  Bzip2: "bzip2",
-  Zstd: "zstd",
-  Lzma: "lzma",
-  Xz: "xz",
-};
-const SNAPSHOT_TYPES: Readonly<Record<string, SnapshotType>> = {
-  FilesystemOverview: "filesystemOverview",
-  ProcessList: "processList",
-  ResourceUsage: "resourceUsage",
-  Test: "test",
-  ServerLogs: "serverLogs",
-  ServerConfig: "serverConfig",
-  All: "all",
-};
 
 /** The server itself, its clients and its catalogs of options. */
 export const systemRoutes: readonly Route[] = [
@@ -139,17 +120,4 @@ export function snapshotRoute(wallMicros: () => number): Route {
 function scopeOf(word: string | undefined): OptionScope {
   if (word !== undefined && Object.hasOwn(OptionScopeCode, word)) return word as OptionScope;
   throw badInput("scope", `One of these is needed here: ${Object.keys(OptionScopeCode).join(", ")}.`);
-}
-
-function readSnapshot(fields: Fields): GetSnapshot {
-  const compression = fields.choice("compression", COMPRESSIONS, "deflated");
-  const list = fields.has("snapshot_types") ? fields.list("snapshot_types") : ["All"];
-  const types = list.map((word) => {
-    const type =
-      typeof word === "string" && Object.hasOwn(SNAPSHOT_TYPES, word) ? SNAPSHOT_TYPES[word] : undefined;
-    const words = Object.keys(SNAPSHOT_TYPES).join(", ");
-    return type ?? fields.fail("snapshot_types", `Each is one of these: ${words}.`);
-  });
-  if (types.length > 255) fields.fail("snapshot_types", "At most 255 are asked for at once.");
-  return { compression, types };
 }

@@ -1,7 +1,7 @@
 import { ErrorCode } from "@millrace/errors";
 import { type Consumer, type Identifier, toIdentifier } from "@millrace/protocol";
-import { badInput, errorOfCode } from "../errors/http-error.ts";
-import type { Fields } from "../json/fields.ts";
+import { badInput, errorOfCode } from "../../errors/http-error.ts";
+import type { Fields } from "../../json/fields.ts";
 import type { RouteCall } from "./route.ts";
 
 const U32_MAX = 0xffff_ffff;

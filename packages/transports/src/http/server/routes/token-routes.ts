@@ -7,8 +7,8 @@ import {
   encodeCreatePersonalAccessToken,
   encodeDeletePersonalAccessToken,
 } from "@millrace/protocol";
-import { Fields } from "../json/fields.ts";
-import { tokenJson } from "../objects/user-json.ts";
+import { Fields } from "../../json/fields.ts";
+import { tokenJson } from "../../objects/user-json.ts";
 import { schema } from "../openapi/schemas.table.ts";
 import type { Route } from "./route.ts";
 

@@ -14,10 +14,10 @@ import {
   encodeUpdateTopic,
   RETENTION_PARTITIONS_MAX,
 } from "@millrace/protocol";
-import { notFound } from "../errors/http-error.ts";
-import { Fields } from "../json/fields.ts";
-import { topicRetentionJson } from "../objects/retention-json.ts";
-import { topicDetailsJson, topicJson } from "../objects/topic-json.ts";
+import { notFound } from "../../errors/http-error.ts";
+import { Fields } from "../../json/fields.ts";
+import { topicRetentionJson } from "../../objects/retention-json.ts";
+import { topicDetailsJson, topicJson } from "../../objects/topic-json.ts";
 import { schema } from "../openapi/schemas.table.ts";
 import { namingOption } from "./option-faults.ts";
 import { topicOptionsOf } from "./options-of.ts";

@@ -15,10 +15,10 @@ import {
   type Permissions,
   toIdentifier,
 } from "@millrace/protocol";
-import { notFound } from "../errors/http-error.ts";
-import { Fields } from "../json/fields.ts";
-import { readPermissions } from "../objects/permissions-json.ts";
-import { userDetailsJson, userJson } from "../objects/user-json.ts";
+import { notFound } from "../../errors/http-error.ts";
+import { Fields } from "../../json/fields.ts";
+import { readPermissions } from "../../objects/permissions-json.ts";
+import { USER_STATUSES, userDetailsJson, userJson } from "../../objects/user-json.ts";
 import { schema } from "../openapi/schemas.table.ts";
 import { namingOption } from "./option-faults.ts";
 import { optionsOf } from "./options-of.ts";
@@ -26,8 +26,7 @@ import type { Route, RouteCall } from "./route.ts";
 import { identifierOf } from "./targets.ts";
 
 const tag = "users";
-const STATUSES = { active: "active", inactive: "inactive" } as const;
-const status = { type: "string", enum: Object.keys(STATUSES) };
+const status = { type: "string", enum: Object.keys(USER_STATUSES) };
 
 /** Users and their permissions. */
 export const userRoutes: readonly Route[] = [
@@ -65,7 +64,7 @@ export const userRoutes: readonly Route[] = [
       const request = encodeBody(encodeCreateUser, {
         username: fields.name("username", ErrorCode.InvalidUsername),
         password: fields.name("password", ErrorCode.InvalidPassword),
-        status: fields.choice("status", STATUSES, "active"),
+        status: fields.choice("status", USER_STATUSES, "active"),
         permissions: permissionsOf(fields),
         options,
       });
@@ -103,7 +102,7 @@ export const userRoutes: readonly Route[] = [
       const request = encodeBody(encodeUpdateUser, {
         user: userOf(call),
         username: fields.has("username") ? fields.name("username", ErrorCode.InvalidUsername) : undefined,
-        status: fields.has("status") ? fields.choice("status", STATUSES) : undefined,
+        status: fields.has("status") ? fields.choice("status", USER_STATUSES) : undefined,
         options,
       });
       await namingOption(call.session.ask("UpdateUser", request), fields, () =>

@@ -1,5 +1,5 @@
 import type { SessionFailures } from "../../../virtual/session-failures.ts";
-import { errorOfCode, plainError } from "../errors/http-error.ts";
+import { errorOfCode, plainError } from "../../errors/http-error.ts";
 
 /** What sessions throw, as answers of the API. @see http-api section 7 */
 export const HTTP_FAILURES: SessionFailures = {

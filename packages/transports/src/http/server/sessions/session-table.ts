@@ -3,8 +3,8 @@ import { ErrorCode } from "@millrace/errors";
 import type { Timer } from "@millrace/platform";
 import { CommandSession, type SessionParts } from "../../../virtual/command-session.ts";
 import type { Credentials } from "../../../virtual/login-body.ts";
+import { errorOfCode, HttpError } from "../../errors/http-error.ts";
 import { type AccessTokens, type IssuedToken, unauthenticated } from "../access/access-tokens.ts";
-import { errorOfCode, HttpError } from "../errors/http-error.ts";
 
 /** How often sessions whose tokens have ended are looked for. */
 const SWEEP_INTERVAL_MS = 10_000;

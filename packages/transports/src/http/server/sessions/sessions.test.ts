@@ -11,8 +11,8 @@ import { DeliveryTurn } from "../../../virtual/delivery-turn.ts";
 import type { VirtualConnection } from "../../../virtual/virtual-connection.ts";
 import type { BatchRoom } from "../../../virtual/write-message.ts";
 import { WriteSlots } from "../../../virtual/write-slots.ts";
+import { HttpError } from "../../errors/http-error.ts";
 import { AccessTokens } from "../access/access-tokens.ts";
-import { HttpError } from "../errors/http-error.ts";
 import { HTTP_FAILURES } from "./http-failures.ts";
 import { SessionTable } from "./session-table.ts";
 

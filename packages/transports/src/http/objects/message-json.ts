@@ -1,15 +1,25 @@
 import { ErrorCode } from "@millrace/errors";
-import { FrameCursor, type OutgoingMessage } from "@millrace/framing";
+import {
+  BATCH_HEADER_LENGTH,
+  batchLengthOf,
+  encodeBatchHeader,
+  FRAME_AT,
+  FrameCursor,
+  type OutgoingMessage,
+  writeBatch,
+} from "@millrace/framing";
 import {
   decodeBody,
   decodePollMessagesReply,
+  encodePollReplyHead,
   PAYLOAD_LENGTH_MAX,
   type Partitioning,
+  type SendConfirmation,
 } from "@millrace/protocol";
 import { errorOfCode } from "../errors/http-error.ts";
 import { encodeBase64 } from "../json/base64.ts";
 import { Fields, wholeNumber } from "../json/fields.ts";
-import { readUserHeaders, userHeadersText } from "./header-json.ts";
+import { readStoredHeaders, readUserHeaders, userHeadersText } from "./header-json.ts";
 
 const U128_MAX = (1n << 128n) - 1n;
 const PARTITION_ID_LENGTH = 4;
@@ -95,4 +105,70 @@ function readId(fields: Fields): bigint {
 function hexId(value: unknown): bigint | undefined {
   const digits = typeof value === "string" ? HEX_ID.exec(value) : null;
   return digits === null ? undefined : BigInt(`0x${digits.slice(1).join("")}`);
+}
+
+/**
+ * The counterpart of `readSend`, made from a sealed batch. Ids go as text: a number may have 64 bits only.
+ * @throws WireError for bytes that are no batch
+ */
+export function sendText(partitioning: Partitioning, batch: Uint8Array): string {
+  const messages: string[] = [];
+  const cursor = new FrameCursor(batch);
+  while (cursor.next()) {
+    const content = `"payload":"${encodeBase64(cursor.payload)}"`;
+    messages.push(`{"id":"${cursor.id}",${content},"user_headers":${userHeadersText(cursor.userHeaders)}}`);
+  }
+  const { kind, value } = partitioningJson(partitioning);
+  return `{"partitioning":{"kind":"${kind}","value":"${value}"},"messages":[${messages.join(",")}]}`;
+}
+
+/** One confirmation of a send. */
+export function readConfirmation(fields: Fields): SendConfirmation {
+  return {
+    streamId: fields.u32("stream_id"),
+    topicId: fields.u32("topic_id"),
+    partitionId: fields.u32("partition_id"),
+    baseOffset: fields.count("base_offset"),
+  };
+}
+
+/**
+ * The counterpart of `pollText`: the payload of a poll's reply. Each message is a batch of its own, for JSON
+ * gives each its own offset and times. Frames keep the checksum that the server tells, which is that of the
+ * frame as stored; batches have none, so `verifyBatch` refuses them.
+ */
+export function readPoll(fields: Fields): Uint8Array {
+  const partitionId = fields.u32("partition_id");
+  const batches = fields.objects("messages").map((message) => readStoredMessage(message, partitionId));
+  const head = { partitionId, currentOffset: fields.count("current_offset"), count: batches.length };
+  return Buffer.concat([encodePollReplyHead(head), ...batches]);
+}
+
+function readStoredMessage(fields: Fields, partitionId: number): Uint8Array {
+  const header = fields.object("header");
+  const userHeaders = readStoredHeaders(fields, "user_headers");
+  const originTimestamp = header.count("origin_timestamp");
+  const message = { id: readId(header), payload: fields.base64("payload"), userHeaders };
+  const batch = new Uint8Array(batchLengthOf([message]));
+  writeBatch(batch, 0, [message], originTimestamp);
+  encodeBatchHeader(batch, 0, {
+    partitionId,
+    baseOffset: header.count("offset"),
+    baseTimestamp: header.count("timestamp"),
+    originTimestamp,
+    batchLength: batch.length,
+    batchChecksum: 0n,
+    messageCount: 1,
+  });
+  const view = new DataView(batch.buffer);
+  view.setBigUint64(BATCH_HEADER_LENGTH + FRAME_AT.checksum, header.u64("checksum"), true);
+  return batch;
+}
+
+function partitioningJson(partitioning: Partitioning): { readonly kind: string; readonly value: string } {
+  if (partitioning.kind === "balanced") return { kind: "balanced", value: "" };
+  if (partitioning.kind === "key") return { kind: "messages_key", value: encodeBase64(partitioning.key) };
+  const value = new Uint8Array(PARTITION_ID_LENGTH);
+  new DataView(value.buffer).setUint32(0, partitioning.partitionId, true);
+  return { kind: "partition_id", value: encodeBase64(value) };
 }

@@ -1,4 +1,5 @@
 import type { GroupDetails, GroupRecord } from "@millrace/protocol";
+import type { Fields } from "../json/fields.ts";
 import type { JsonValue } from "../json/write-json.ts";
 
 /** ConsumerGroup. */
@@ -19,4 +20,23 @@ export function groupDetailsJson(group: GroupDetails): JsonValue {
     partitions,
   }));
   return { ...groupJson(group), members };
+}
+
+/** The counterpart of `groupJson`. */
+export function readGroupJson(fields: Fields): GroupRecord {
+  return {
+    id: fields.u32("id"),
+    partitionsCount: fields.u32("partitions_count"),
+    membersCount: fields.u32("members_count"),
+    name: fields.text("name"),
+  };
+}
+
+/** The counterpart of `groupDetailsJson`. */
+export function readGroupDetailsJson(fields: Fields): GroupDetails {
+  const members = fields.objects("members").map((member) => ({
+    id: member.u32("id"),
+    partitions: member.numbers("partitions"),
+  }));
+  return { ...readGroupJson(fields), members };
 }

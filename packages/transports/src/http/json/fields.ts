@@ -1,21 +1,25 @@
-import { isName } from "@millrace/protocol";
-import { badInput, errorOfCode, type HttpError, wrongShape } from "../errors/http-error.ts";
+import { CodedError, ErrorCode } from "@millrace/errors";
+import { isName, parseByteSize } from "@millrace/protocol";
+import { badInput, errorOfCode, wrongShape } from "../errors/http-error.ts";
 import { decodeBase64 } from "./base64.ts";
 
 const U32_MAX = 0xffff_ffff;
 const U64_MAX = 0xffff_ffff_ffff_ffffn;
 const DIGITS = /^[0-9]{1,39}$/;
 
+/** Makes the error for a member that is not what its reader needs. */
+type Refuse = (field: string, reason: string) => Error;
+
 /** The members of one JSON object or of a query, read one by one; every error names the member. */
 export class Fields {
   readonly #values: { readonly [name: string]: unknown };
   readonly #path: string | (() => string);
-  readonly #refuse: (field: string, reason: string) => HttpError;
+  readonly #refuse: Refuse;
 
   private constructor(
     values: { readonly [name: string]: unknown },
     path: string | (() => string),
-    refuse: (field: string, reason: string) => HttpError,
+    refuse: Refuse,
   ) {
     this.#values = values;
     this.#path = path;
@@ -27,17 +31,22 @@ export class Fields {
     return Fields.of(body, "");
   }
 
+  /** The members of a server's answer. @throws CodedError InvalidJsonResponse, also from every reader */
+  static ofAnswer(answer: unknown): Fields {
+    return Fields.of(answer, "", unexpectedAnswer);
+  }
+
   /**
    * The members of an inner object; `path` says where it stands, such as `messages[3]`, and is asked when
    * needed.
    * @throws HttpError 422 when it is none
    */
-  static of(value: unknown, path: string | (() => string)): Fields {
+  static of(value: unknown, path: string | (() => string), refuse: Refuse = wrongShape): Fields {
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
       const field = typeof path === "string" ? path : path();
-      throw wrongShape(field === "" ? "body" : field, "A JSON object is needed here.");
+      throw refuse(field === "" ? "body" : field, "A JSON object is needed here.");
     }
-    return new Fields(value as { readonly [name: string]: unknown }, path, wrongShape);
+    return new Fields(value as { readonly [name: string]: unknown }, path, refuse);
   }
 
   /** The parameters of a query, all texts. Errors are 400. */
@@ -123,7 +132,43 @@ export class Fields {
   }
 
   object(name: string): Fields {
-    return Fields.of(this.#get(name), this.pathOf(name));
+    return Fields.of(this.#get(name), this.pathOf(name), this.#refuse);
+  }
+
+  /** A list of inner objects. */
+  objects(name: string): Fields[] {
+    const path = (index: number) => () => `${this.pathOf(name)}[${index}]`;
+    return this.list(name).map((value, index) => Fields.of(value, path(index), this.#refuse));
+  }
+
+  /** A whole number below 2^53. */
+  count(name: string): number {
+    return Number(this.#whole(name, BigInt(Number.MAX_SAFE_INTEGER), undefined));
+  }
+
+  /** A list of whole numbers of 32 bits. */
+  numbers(name: string): number[] {
+    return this.list(name).map((value) => {
+      const whole = wholeNumber(value);
+      if (whole !== undefined && whole >= 0n && whole <= BigInt(U32_MAX)) return Number(whole);
+      return this.fail(name, `Each is a whole number from 0 to ${U32_MAX}.`);
+    });
+  }
+
+  /** Any number; null, which stands for what JSON cannot express, is 0. */
+  float(name: string): number {
+    // A number with more digits than a double holds comes as an object that shows its text.
+    const value = this.#get(name) ?? 0;
+    const number = typeof value === "string" ? Number.NaN : Number(String(value));
+    return Number.isNaN(number) ? this.fail(name, "A number is needed here.") : number;
+  }
+
+  /** Bytes as text with a unit, such as `2048 B`, or as a plain number. */
+  byteSize(name: string): number {
+    const value = this.#get(name);
+    const bytes = typeof value === "string" ? parseByteSize(value) : wholeNumber(value);
+    if (bytes !== undefined && bytes >= 0n && bytes <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(bytes);
+    return this.fail(name, "A size such as 2048 B is needed here.");
   }
 
   /** Names and values of all members. */
@@ -155,4 +200,9 @@ export function wholeNumber(value: unknown): bigint | undefined {
   if (typeof value === "bigint") return value;
   if (typeof value === "number") return Number.isSafeInteger(value) ? BigInt(value) : undefined;
   return typeof value === "string" && DIGITS.test(value) ? BigInt(value) : undefined;
+}
+
+function unexpectedAnswer(field: string, reason: string): CodedError {
+  const message = `The server's answer is not of the HTTP API: ${field}. ${reason}`;
+  return new CodedError(ErrorCode.InvalidJsonResponse, message, { details: { field } });
 }

@@ -1,5 +1,5 @@
 import type { GlobalPermissions, Permissions, StreamPermissions, TopicPermissions } from "@millrace/protocol";
-import { Fields } from "../json/fields.ts";
+import type { Fields } from "../json/fields.ts";
 import type { JsonValue } from "../json/write-json.ts";
 
 /** Flags as the API names them, and their names in code. */
@@ -78,10 +78,10 @@ function readMap<T>(fields: Fields, name: string, read: (inner: Fields) => T): R
   if (!fields.has(name)) return new Map();
   const object = fields.object(name);
   return new Map(
-    object.entries().map(([key, value]) => {
+    object.entries().map(([key]) => {
       const id = Number(key);
       if (!/^\d+$/.test(key) || id > 0xffff_ffff) object.fail(key, "An id is needed as key here.");
-      return [id, read(Fields.of(value, object.pathOf(key)))] as const;
+      return [id, read(object.object(key))] as const;
     }),
   );
 }

@@ -7,11 +7,12 @@ import {
   fieldKindName,
   isWireError,
   type TypedField,
+  type TypedFieldPair,
 } from "@millrace/framing";
 import { USER_HEADERS_LENGTH_MAX } from "@millrace/protocol";
 import { errorOfCode } from "../errors/http-error.ts";
 import { encodeBase64 } from "../json/base64.ts";
-import { Fields } from "../json/fields.ts";
+import type { Fields } from "../json/fields.ts";
 import { type JsonValue, writeJson } from "../json/write-json.ts";
 
 /**
@@ -40,6 +41,14 @@ export function userHeadersText(block: Uint8Array): string {
   }
 }
 
+/** The counterpart of `userHeadersText`: the block as it is stored. */
+export function readStoredHeaders(message: Fields, name: string): Uint8Array {
+  if (!message.has(name)) return new Uint8Array(0);
+  return typeof message.raw(name) === "string"
+    ? message.base64(name)
+    : encodeTypedFields(readPairs(message, name));
+}
+
 function readBlock(message: Fields, name: string): Uint8Array {
   const block = message.base64(name);
   return checked(message.pathOf(name), () => {
@@ -49,11 +58,14 @@ function readBlock(message: Fields, name: string): Uint8Array {
 }
 
 function readEntries(message: Fields, name: string): Uint8Array {
-  const pairs = message.list(name).map((entry, index) => {
-    const fields = Fields.of(entry, `${message.pathOf(name)}[${index}]`);
-    return [readField(fields.object("key")), readField(fields.object("value"))] as const;
-  });
+  const pairs = readPairs(message, name);
   return checked(message.pathOf(name), () => encodeTypedFields(pairs));
+}
+
+function readPairs(message: Fields, name: string): TypedFieldPair[] {
+  return message
+    .objects(name)
+    .map((entry) => [readField(entry.object("key")), readField(entry.object("value"))] as const);
 }
 
 function readField(fields: Fields): TypedField {
