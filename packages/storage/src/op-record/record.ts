@@ -191,6 +191,7 @@ export interface RecordClaim {
   readonly operation: number;
   readonly op: number;
   readonly parent: bigint;
+  readonly groupPlace: number;
 }
 
 /** Reads the header at `position`, which is inside `view` as a whole, without checking anything. */
@@ -201,6 +202,7 @@ export function readRecordClaim(view: DataView, position: number): RecordClaim {
     operation: view.getUint8(position + AT.operation),
     op: u64At(view, position + AT.op),
     parent: view.getBigUint64(position + AT.parent, true),
+    groupPlace: view.getUint32(position + AT.groupPlace, true),
   };
 }
 
