@@ -5,6 +5,7 @@ import { segmentFileName } from "../segment/segment-name.ts";
 import { noteJournaledEnd } from "./adopt-checkpoint.ts";
 import { continueInto } from "./continued-segment.ts";
 import { damaged } from "./damage.ts";
+import { keptOrFault } from "./kept-or-fault.ts";
 import { LogWindow } from "./log-window.ts";
 import { setAside } from "./quarantine.ts";
 import { scanRecords } from "./record-scan.ts";
@@ -48,7 +49,7 @@ async function judgeStranger(
   if (!hasState && !isExpected) return markUnproven(state, segment, batches, segment.firstOffset + 1);
   const path = state.filePath(segment, "log");
   if (!isExpected) return options.log.warn("A segment that continues nothing is ignored.", { path });
-  if (options.role === "exclusive") await keepAside(source, segment);
+  if (options.role === "exclusive") await keptOrFault(source, () => keepAside(source, segment));
 }
 
 /** Lists the segment, up to `end`, with the batches that verify, and takes no more writes. */
