@@ -15,6 +15,8 @@ export class SimContent {
   #durable = new Growing();
   /** Sectors that differ and that a later sync or chance may still carry over. */
   #dirty = new Set<number>();
+  /** Sectors of syncs that are under way or failed: chance may carry them over, no later sync does. */
+  #unsure = new Set<number>();
 
   get length(): number {
     return this.#live.length;
@@ -44,6 +46,7 @@ export class SimContent {
     const sectors = this.#dirty;
     const length = this.#live.length;
     this.#dirty = new Set();
+    for (const sector of sectors) this.#unsure.add(sector);
     return { succeed: () => this.#makeDurable(sectors, length) };
   }
 
@@ -68,21 +71,26 @@ export class SimContent {
     left.#live.copyFrom(this.#live);
     left.#durable.copyFrom(this.#durable);
     left.#dirty = new Set(this.#dirty);
+    left.#unsure = new Set(this.#unsure);
     return left;
   }
 
   #keepByChance(target: Growing, random: SimRandom): void {
     const shorter = Math.min(this.#durable.length, this.#live.length);
     const longer = Math.max(this.#durable.length, this.#live.length);
-    if (this.#dirty.size > 0) target.resize(shorter + random.below(longer - shorter + 1));
-    for (const sector of this.#dirty) {
+    const sectors = new Set([...this.#dirty, ...this.#unsure]);
+    if (sectors.size > 0) target.resize(shorter + random.below(longer - shorter + 1));
+    for (const sector of sectors) {
       if (random.chance(0.5)) copySector(this.#live, target, sector);
     }
   }
 
   #makeDurable(sectors: ReadonlySet<number>, length: number): void {
     this.#durable.resize(length);
-    for (const sector of sectors) copySector(this.#live, this.#durable, sector);
+    for (const sector of sectors) {
+      copySector(this.#live, this.#durable, sector);
+      this.#unsure.delete(sector);
+    }
   }
 
   #markDirty(start: number, end: number): void {
@@ -92,7 +100,10 @@ export class SimContent {
   }
 }
 
-/** A sync under way; without `succeed` its bytes are never durable until they are written again. */
+/**
+ * A sync under way; without `succeed` chance decides about its bytes, sector by sector, until they are written
+ * again.
+ */
 export interface ContentSync {
   succeed(): void;
 }

@@ -146,6 +146,11 @@ export function writeBatchPlace(
   view.setUint32(position + AT.messageCount, place.count, true);
 }
 
+/** Writes how many ops of the same write group lie before this one. */
+export function writeGroupPlace(view: DataView, position: number, groupPlace: number): void {
+  view.setUint32(position + AT.groupPlace, groupPlace, true);
+}
+
 /** Writes the session a metadata op came from. */
 export function writeSession(view: DataView, position: number, session: bigint): void {
   view.setBigUint64(position + AT.session, session, true);
