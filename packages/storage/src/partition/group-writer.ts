@@ -318,7 +318,10 @@ export class GroupWriter {
       this.#options.onEmptySealed(sealed);
   }
 
-  /** Stops writing; everyone on the way hears the same error. */
+  /**
+   * Stops writing; everyone on the way hears the same error. That the disk is full is a refusal, so it is
+   * told when nothing of the group is left.
+   */
   #fail(error: CodedError): void {
     const state = this.#state;
     const isFull = isCodedError(error, ErrorCode.DiskFull);
@@ -329,17 +332,21 @@ export class GroupWriter {
     for (const entry of entries) releaseBatch(entry);
     this.#restored = isFull ? this.#cutBack() : Promise.resolve(false);
     this.#options.onFault();
-    for (const entry of entries) entry.done(state.fault);
-    void this.#restored.then(() => this.#next());
+    void this.#restored.then(() => {
+      for (const entry of entries) entry.done(state.fault ?? error);
+      this.#next();
+    });
   }
 
-  /** Cuts both files back to the last good record; needs no space. */
+  /** Cuts both files back to the last good record, as safely as the topic asks for; needs no space. */
   async #cutBack(): Promise<boolean> {
     const { active } = this.#state;
     if (active === undefined) return false;
     try {
       await this.#files.log.truncate(active.logLength);
       await this.#files.ops.truncate(active.opsLength);
+      this.#files.noteWritten();
+      if (this.#isPersisted) await this.#files.sync();
       this.#cutFirst = false;
       return true;
     } catch (error) {

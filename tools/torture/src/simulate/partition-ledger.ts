@@ -124,6 +124,11 @@ export class PartitionLedger {
     if (batch.outcome === "pending") batch.outcome = "unknown";
   }
 
+  /** Notes a refusal which says that nothing of the batch is on the disk. */
+  refuse(batch: LedgerBatch): void {
+    if (batch.outcome === "pending") batch.outcome = "absent";
+  }
+
   /** Notes the end of the process that owed answers. */
   loseAnswers(): void {
     for (const batch of this.#unplaced) this.loseAnswer(batch);

@@ -114,7 +114,9 @@ async function send(labour: Labour, partition: WorldPartition): Promise<void> {
   const base = code === 0 ? decodeSendMessagesReply(payload)[0]?.baseOffset : undefined;
   labour.note(`${messages.name} batch ${batch.first}: code ${code}, offset ${base}`);
   if (code !== 0) {
-    messages.loseAnswer(batch);
+    // A cut of what a full disk refused is synced where messages are.
+    if (code === ErrorCode.DiskFull && topic.durability === "persisted") messages.refuse(batch);
+    else messages.loseAnswer(batch);
     return judgeRefusal(labour, partition, "SendMessages", code);
   }
   if (base === undefined) throw new Violation("answer", "a send is confirmed without its offset");
