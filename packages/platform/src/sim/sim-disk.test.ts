@@ -191,6 +191,15 @@ test("power loss during a datasync leaves some of what it covers, and all of it 
   assert.equal(await keptLength(disk), 2000);
 });
 
+test("what a killed process was about to sync is synced by the next one", async () => {
+  const { disk, file } = await diskWithSyncedFile(1);
+  await written(file, [new Uint8Array(2000).fill(1)], 4);
+  file.datasync(() => {});
+  const next = disk.kill();
+  await synced(await next.openFile("a", "read-write"));
+  assert.equal(await keptLength(next), 2000);
+});
+
 /** How many of the ones that were written a power loss leaves. */
 async function keptLength(disk: SimDisk): Promise<number> {
   const bytes = (await disk.crash({ keep: "random" }).readWhole("a", 3000)) ?? new Uint8Array(0);

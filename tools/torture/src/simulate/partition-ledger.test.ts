@@ -63,3 +63,14 @@ test("power loss takes what is not protected, and nothing that stands before som
   ledger.losePower();
   assert.throws(() => read(ledger, []), breaks("lost"));
 });
+
+test("what a deletion took comes back with power loss only where nothing of the topic is persisted", () => {
+  for (const isTrimSafe of [true, false]) {
+    const { ledger } = ledgerOfTwo();
+    ledger.allowTrim(1, 1_000_000);
+    read(ledger, [2, 3]);
+    ledger.losePower(isTrimSafe);
+    if (isTrimSafe) assert.throws(() => read(ledger, [0, 1, 2, 3]), breaks("returned"));
+    else read(ledger, [0, 1, 2, 3]);
+  }
+});

@@ -62,6 +62,8 @@ export class PartitionLedger {
   /** Bytes that may have gone from the beginning; without end where messages expire. */
   #trimCredit: number;
   readonly #isExpiring: boolean;
+  /** Batches that deletions of segments took since the last purge. */
+  #trimmed: LedgerBatch[] = [];
   #longestBatch = 0;
   /** A purge was asked for whose outcome is open, or that the damage of the partition puts off. */
   #mayBePurged = false;
@@ -144,9 +146,13 @@ export class PartitionLedger {
     return this.#placed.slice();
   }
 
-  /** The power failed, and only what is `isSafe` is protected from that. */
-  losePower(): void {
+  /**
+   * The power failed, and only what is `isSafe` is protected from that.
+   * @param isTrimSafe  a deletion of segments is protected too, else what it took may be there again
+   */
+  losePower(isTrimSafe = false): void {
     this.#mayEndEarlier = true;
+    if (!isTrimSafe) for (const batch of this.#trimmed.splice(0)) batch.outcome = "vague";
     for (const batch of [...this.#placed, ...this.#unplaced]) {
       if (batch.isSafe) continue;
       batch.mayBeLost = true;
@@ -178,6 +184,7 @@ export class PartitionLedger {
   /** Notes that the partition was purged: everything is gone, and offsets begin again at 0. */
   purge(): void {
     for (const batch of this.#placed) batch.outcome = "removed";
+    this.#trimmed = [];
     this.#placed = [];
     this.#floor = 0;
     this.#trimCredit = this.#isExpiring ? Number.POSITIVE_INFINITY : 0;
@@ -252,6 +259,7 @@ export class PartitionLedger {
     if (isBeginning && batch.seenCount === 0 && !isReported && length <= this.#trimCredit) {
       this.#trimCredit -= length;
       batch.outcome = "removed";
+      this.#trimmed.push(batch);
       return false;
     }
     if (batch.mayBeLost) {
