@@ -79,6 +79,20 @@ test("a whole file is old or new after power loss at any moment, never a mixture
   assert.deepEqual([...seen].sort(), ["new!", "old"]);
 });
 
+test("a whole file is old or new though the temporary file of an attempt that failed had the same name", async () => {
+  const seen = new Set<string>();
+  for (let seed = 1; seed <= 60; seed++) {
+    const disk = new SimDisk({ seed });
+    await disk.writeWhole("a", utf8("old"));
+    disk.setFaults(faultAt(0, ({ kind }) => kind === "datasync", { kind: "error", errno: "EIO" }));
+    await assert.rejects(disk.writeWhole("a", utf8("failed")));
+    disk.setFaults(faultAt(0, ({ kind }) => kind === "sync-directory", { kind: "error", errno: "EIO" }));
+    await assert.rejects(disk.writeWhole("a", utf8("new!")));
+    seen.add(new TextDecoder().decode(await disk.crash().readWhole("a", 9)));
+  }
+  assert.deepEqual([...seen].sort(), ["new!", "old"]);
+});
+
 test("a killed process leaves all that was written, and what was on its way in part", async () => {
   const lengths = new Set<number>();
   for (let seed = 1; seed <= 40; seed++) {
