@@ -159,7 +159,7 @@ export class Commits {
     try {
       await this.#options.syncActive();
       await disk.syncDirectory(path);
-      for (const name of names) await removeSegmentFiles(disk, path, name);
+      await removeSegmentFiles(disk, path, names);
     } catch (error) {
       log.warn("Files of removed segments remain until the next start.", { path, error });
     }

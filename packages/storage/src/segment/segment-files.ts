@@ -47,13 +47,21 @@ export async function createSegmentFiles(
 }
 
 /**
- * Removes a segment's files. The `.ops` goes last: it alone proves whose the files are, so that a start after
- * a crash in between can finish the work.
+ * Removes the files of segments. What holds messages is gone for good before the first `.ops` goes: an `.ops`
+ * alone proves whose the files are, so a start after power loss in between finishes the work, and no `.log`
+ * is left behind that would pass for messages once something else is damaged.
  */
-export async function removeSegmentFiles(disk: Disk, path: string, name: SegmentName): Promise<void> {
-  for (const kind of ["index", "log", "ops"] as const) {
-    await disk.removeFile(`${path}/${segmentFileName(name, kind)}`);
+export async function removeSegmentFiles(
+  disk: Disk,
+  path: string,
+  names: readonly SegmentName[],
+): Promise<void> {
+  for (const name of names) {
+    await disk.removeFile(`${path}/${segmentFileName(name, "index")}`);
+    await disk.removeFile(`${path}/${segmentFileName(name, "log")}`);
   }
+  await disk.syncDirectory(path);
+  for (const name of names) await disk.removeFile(`${path}/${segmentFileName(name, "ops")}`);
 }
 
 /** Closes both files; an error while closing changes nothing about what was written. */

@@ -120,6 +120,7 @@ async function readWhole(partition: WorldPartition, client: SimClient): Promise<
     } else if (code !== 0) {
       throw new Violation("answer", `${ledger.name} offset ${offset} is answered with ${code}`);
     } else if (messages.length === 0) {
+      if (ledger.provesPurge(offset)) purgePartition(partition);
       break;
     } else {
       offset = seeAll(ledger, messages, offset);

@@ -74,3 +74,23 @@ test("what a deletion took comes back with power loss only where nothing of the 
     else read(ledger, [0, 1, 2, 3]);
   }
 });
+
+test("what power loss may have taken is not taken by a deletion: it may come back where it was", () => {
+  const { ledger } = ledgerOfTwo();
+  ledger.losePower();
+  ledger.allowTrim(1, 1_000_000);
+  read(ledger, []);
+  read(ledger, [0, 1, 2, 3]);
+});
+
+test("a purge whose outcome damage hides is judged once something shows it", () => {
+  const { ledger } = ledgerOfTwo();
+  ledger.harm();
+  ledger.allowPurge();
+  assert.ok(!ledger.provesPurge(4), "the end of what is known proves nothing");
+  read(ledger, [], [0]);
+  assert.throws(() => read(ledger, [0, 1]), breaks("lost"), "what is not purged is there as a whole");
+  assert.ok(ledger.provesPurge(2));
+  ledger.purge();
+  assert.throws(() => read(ledger, [2, 3]), breaks("returned"));
+});

@@ -191,6 +191,12 @@ export class PartitionLedger {
     this.#mayBePurged = false;
   }
 
+  /** True when a log that ends at `offset` can only have been purged: what is known behind it is gone. */
+  provesPurge(offset: number): boolean {
+    const isGone = this.#placed.some(({ base, mayBeLost }) => base >= offset && !mayBeLost);
+    return this.#mayBePurged && !this.mayBeTrimmed && isGone;
+  }
+
   /** The first batch that is known to reach to `offset` or beyond; undefined for none. */
   batchFrom(offset: number): LedgerBatch | undefined {
     return this.#placed.find((batch) => endOf(batch) > offset);
@@ -228,12 +234,14 @@ export class PartitionLedger {
   }
 
   /**
-   * Ends a read of everything.
+   * Ends a read of everything. While a purge is open and none of its batches was seen, nothing is judged: they
+   * may all be gone, or hidden by damage.
    *
    * @param damaged  offsets at which the answer was the code of damage
    * @throws Violation lost
    */
   endRead(damaged: readonly number[]): void {
+    if (this.#mayBePurged && this.#placed.every(({ seenCount }) => seenCount === 0)) return;
     let isBeginning = true;
     this.#placed = this.#placed.filter((batch) => {
       const isKept = this.#isThere(batch, damaged, isBeginning);
@@ -255,15 +263,16 @@ export class PartitionLedger {
     if (batch.seenCount === batch.lengths.length) return true;
     const isReported = damaged.some((offset) => offset >= batch.base && offset < endOf(batch));
     if (isReported && batch.mayBeDamaged && !batch.mayBeLost) return true;
+    // Who may have lost it cannot say that a deletion took it, which would forbid it to come back.
+    if (batch.mayBeLost) {
+      batch.outcome = "vague";
+      return false;
+    }
     const length = 256 + batch.lengths.reduce((sum, payload) => sum + payload + 48, 0);
     if (isBeginning && batch.seenCount === 0 && !isReported && length <= this.#trimCredit) {
       this.#trimCredit -= length;
       batch.outcome = "removed";
       this.#trimmed.push(batch);
-      return false;
-    }
-    if (batch.mayBeLost) {
-      batch.outcome = "vague";
       return false;
     }
     const how = isReported ? "is answered with the code of damage" : "is not there";
