@@ -1,12 +1,12 @@
 import { assert, CodedError, ErrorCode } from "@millrace/errors";
 import { batchChecksumAt, type Lease } from "@millrace/framing";
-import type { BatchFacts, Partition, PartitionIdentity } from "@millrace/storage";
+import { type BatchFacts, type Partition, type PartitionIdentity, StorageOperation } from "@millrace/storage";
 import { createReplica, type Output, type Prepare, type Replica } from "@millrace/vsr";
 import { AdmissionQueue } from "../queues/admission-queue.ts";
 import { Fifo } from "../queues/fifo.ts";
 import type { GroupContext } from "./group-context.ts";
 import { NO_CONTENTS, type PartitionContents } from "./partition-handle.ts";
-import { bodyOf, type PartitionOp, type QueuedOp, queuedOp } from "./partition-op.ts";
+import { bodyOf, type PartitionOp, type PurgeOp, type QueuedOp, queuedOp } from "./partition-op.ts";
 import { Repetitions } from "./repetitions.ts";
 
 /**
@@ -48,6 +48,8 @@ export class PartitionGroup {
   /** A journal write failed: nothing new is prepared until every write has come back. */
   #failure: CodedError | undefined = undefined;
   #nextResumeMs = 0;
+  /** A purge that is decided and could not be written yet: nothing else is written before it. */
+  #owedPurge: PurgeOp | undefined = undefined;
   #closedCode: number | undefined = undefined;
 
   constructor(identity: PartitionIdentity, context: GroupContext) {
@@ -148,7 +150,19 @@ export class PartitionGroup {
       if (this.#answersAgain(op) || this.#repetitions.join(op)) return;
       this.#repetitions.begin(queued);
     }
-    if (!this.#prepareAtOnce(queued)) this.#enqueue(queued);
+    const isTried = isRemoval(op) && this.fault?.code === ErrorCode.DiskFull;
+    if (isTried) this.#tryRemoval(queued);
+    else if (!this.#prepareAtOnce(queued)) this.#enqueue(queued);
+  }
+
+  /** What frees space is tried on a full disk too: its record is short. */
+  #tryRemoval(queued: QueuedOp): void {
+    const goOn = () => {
+      if (this.#closedCode === undefined) this.#enqueue(queued);
+      else this.#fail(queued, this.#closedCode);
+    };
+    if (this.#writesPending > 0 || this.#partition === undefined) goOn();
+    else void this.#resume(this.#partition, true).then(goOn);
   }
 
   /** True when the operation repeats one that is committed: then it does nothing again. */
@@ -177,7 +191,8 @@ export class PartitionGroup {
   #prepareAtOnce(queued: QueuedOp): boolean {
     const partition = this.#partition;
     const replica = this.#replica;
-    if (partition === undefined || replica === undefined || this.#queue.count > 0) return false;
+    if (partition === undefined || replica === undefined) return false;
+    if (this.#queue.count > 0 || this.#owedPurge !== undefined) return false;
     if (partition.fault !== undefined || this.#failure !== undefined || replica.pipelineFree === 0)
       return false;
     this.#prepare(queued, partition, replica);
@@ -199,23 +214,43 @@ export class PartitionGroup {
     return this.purgesBegun > this.purgesEnded;
   }
 
-  /** Queues the purge of everything written so far. */
-  purge(op: PartitionOp): void {
-    const end = () => {
-      this.purgesEnded += 1;
-    };
+  /**
+   * Queues the purge of everything written so far. One that fails is owed: whatever is written later is
+   * written behind it, so that it never takes what came after its answer.
+   */
+  purge(op: PurgeOp): void {
+    this.submit(this.#begunPurge(op));
+  }
+
+  /** Owes a purge to a partition that is not there to be written. */
+  owePurge(op: PurgeOp): void {
+    this.#owedPurge = op;
+  }
+
+  #begunPurge(op: PurgeOp): PartitionOp {
     this.purgesBegun += 1;
-    this.submit({
+    return {
       ...op,
-      committed(result) {
-        end();
+      committed: (result) => {
+        this.purgesEnded += 1;
         op.committed(result);
       },
-      failed(code) {
-        end();
+      failed: (code) => {
+        this.purgesEnded += 1;
+        if (this.#closedCode === undefined) this.#owedPurge = op;
         op.failed(code);
       },
-    });
+    };
+  }
+
+  /** Writes the purge that is owed; one that the files know already is done. */
+  #payPurge(partition: Partition, replica: Replica): void {
+    const op = this.#owedPurge;
+    if (op === undefined || this.fault !== undefined || this.#failure !== undefined) return;
+    if (replica.pipelineFree === 0) return;
+    this.#owedPurge = undefined;
+    if (op.generation <= partition.purgeGeneration) return;
+    this.#prepare(queuedOp(this.#begunPurge(op)), partition, replica);
   }
 
   /** Refuses what waits and what comes with `code`, and settles when what is in flight has ended. */
@@ -242,7 +277,8 @@ export class PartitionGroup {
       this.#tryResume(fault);
     }
     if (partition === undefined || replica === undefined) return;
-    while (this.#failure === undefined && replica.pipelineFree > 0) {
+    this.#payPurge(partition, replica);
+    while (this.#owedPurge === undefined && this.#failure === undefined && replica.pipelineFree > 0) {
       const queued = this.#queue.shift();
       if (queued === undefined) break;
       this.#releaseHold(queued);
@@ -387,10 +423,15 @@ export class PartitionGroup {
     if (partition === undefined || fault.code !== ErrorCode.DiskFull) return;
     if (this.#writesPending > 0 || nowMs < this.#nextResumeMs) return;
     this.#nextResumeMs = nowMs + RESUME_INTERVAL_MS;
-    partition.resume().then(
-      () => this.#pump(),
-      (error: unknown) => this.#context.log.warn("Looking for space failed.", { ...this.identity, error }),
-    );
+    void this.#resume(partition, false).then(() => this.#pump());
+  }
+
+  async #resume(partition: Partition, forRemoval: boolean): Promise<void> {
+    try {
+      await partition.resume(forRemoval);
+    } catch (error) {
+      this.#context.log.warn("Looking for space failed.", { ...this.identity, error });
+    }
   }
 
   #refuseAll(code: number): void {
@@ -416,4 +457,8 @@ export class PartitionGroup {
     this.#whenIdle = [];
     for (const callback of waiting) callback();
   }
+}
+
+function isRemoval({ operation }: PartitionOp): boolean {
+  return operation === StorageOperation.truncate || operation === StorageOperation.purge;
 }

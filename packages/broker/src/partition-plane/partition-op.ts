@@ -29,6 +29,11 @@ export interface PartitionOp {
   failed(code: number): void;
 }
 
+/** A purge: everything written before it goes, and the partition is in this generation. */
+export interface PurgeOp extends PartitionOp {
+  readonly generation: number;
+}
+
 /** How an operation that was committed, now or before, is answered. */
 export interface OpResult {
   readonly op: number;

@@ -290,7 +290,10 @@ export class GroupWriter {
    */
   #stopUnrolled(error: CodedError): void {
     const state = this.#state;
-    if (!isCodedError(error, ErrorCode.DiskFull)) return this.#fail(error);
+    if (!isCodedError(error, ErrorCode.DiskFull)) {
+      this.#fail(error);
+      return;
+    }
     state.fault ??= error;
     state.log.error("A purged partition takes no writes until there is space.", { path: state.path, error });
     this.#finishGroup();

@@ -87,7 +87,8 @@ async function checkPurge(topic: WorldTopic, client: SimClient): Promise<void> {
     const { messages } = partition;
     if (!messages.mayBePurged) continue;
     const first = await poll(client, partition, { strategy: { kind: "first" }, count: 1 });
-    const isEmpty = first.code === 0 && first.messages.length === 0;
+    const isNewer = first.messages.some(({ number }) => messages.isBehindPurge(number));
+    const isEmpty = isNewer || (first.code === 0 && first.messages.length === 0);
     if (!partition.isHarmed) {
       isNot ||= !isEmpty;
       isPurged ||= isEmpty && messages.isFilled;
@@ -123,6 +124,7 @@ async function readWhole(partition: WorldPartition, client: SimClient): Promise<
       if (ledger.provesPurge(offset)) purgePartition(partition);
       break;
     } else {
+      if (messages.some(({ number }) => ledger.isBehindPurge(number))) purgePartition(partition);
       offset = seeAll(ledger, messages, offset);
     }
   }

@@ -4,6 +4,7 @@ import { StorageOperation } from "@millrace/storage";
 import { SERVER_CLIENT } from "@millrace/vsr";
 import { GROUP_KIND } from "../../consumer-groups/group-kind.ts";
 import type { PartitionGroup } from "../partition-group.ts";
+import type { PurgeOp } from "../partition-op.ts";
 
 /** A consumer group's stored offset; nothing also when damage hides it. */
 export function groupOffset({ partition }: PartitionGroup, groupId: number): number | undefined {
@@ -39,10 +40,12 @@ export async function forgetGroup(group: PartitionGroup, groupId: number, log: L
 
 /** See `PartitionHandle.purge`. */
 export async function purgePartition(group: PartitionGroup, generation: number, log: Log): Promise<void> {
-  if ((group.partition?.purgeGeneration ?? generation) >= generation) return;
-  await new Promise<void>((resolve) =>
-    group.purge({
+  const { partition } = group;
+  if ((partition?.purgeGeneration ?? 0) >= generation) return;
+  await new Promise<void>((resolve) => {
+    const op: PurgeOp = {
       operation: StorageOperation.purge,
+      generation,
       client: SERVER_CLIENT,
       request: 0n,
       user: 0,
@@ -50,9 +53,12 @@ export async function purgePartition(group: PartitionGroup, generation: number, 
       committed: () => resolve(),
       failed: (code) => {
         const facts = { ...group.identity, generation, code };
-        log.error("A partition could not be purged; the next start tries again.", facts);
+        log.error("A partition could not be purged; that comes before the next write to it.", facts);
         resolve();
       },
-    }),
-  );
+    };
+    if (partition !== undefined) return group.purge(op);
+    group.owePurge(op);
+    resolve();
+  });
 }
