@@ -366,8 +366,9 @@ export class GroupWriter {
   #fail(error: CodedError): void {
     const state = this.#state;
     // What a failed sync left in doubt stays so, whatever fails after it.
-    const isFull = isCodedError(error, ErrorCode.DiskFull) && !isCodedError(state.fault, ErrorCode.FileFenced);
-    state.fault = isFull ? error : fenced(state.fault ?? error);
+    const reason = isCodedError(state.fault, ErrorCode.FileFenced) ? state.fault : error;
+    const isFull = isCodedError(reason, ErrorCode.DiskFull);
+    state.fault = isFull ? reason : fenced(reason);
     state.log.error("The partition takes no more writes.", { path: state.path, error: state.fault });
     this.#failure = undefined;
     const entries = [...this.#group.entries.splice(0), ...this.#queue.splice(0)];
