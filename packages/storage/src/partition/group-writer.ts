@@ -285,8 +285,8 @@ export class GroupWriter {
   }
 
   /**
-   * A purge is journaled and its segment could not begin. On a full disk it counts all the same: what it takes
-   * away makes room for that segment.
+   * A purge is journaled and its segment could not begin. On a full disk it counts all the same: what it
+   * takes away makes room for that segment.
    */
   #stopUnrolled(error: CodedError): void {
     const state = this.#state;

@@ -160,7 +160,7 @@ describe("a first record that is damaged", () => {
     for (const clean of [true, false]) {
       const { bench, all, start } = await written(3000);
       await stop(bench, false);
-      // Power loss took the records of the active segment's batches; the batches tell which offsets were given.
+      // Power loss took the records of the active segment's batches; those tell which offsets were given.
       const ops = await bench.fileBytes(name(start, "ops"));
       const firstLength = 128 + new DataView(ops.buffer, ops.byteOffset).getUint32(112, true);
       await bench.setFile(name(start, "ops"), ops.subarray(0, firstLength));

@@ -20,8 +20,8 @@ import type { FoundSegment } from "./scan-directory.ts";
  * When its ops continue the state, only that record is lost. Otherwise ops or batches of ours in it mean that
  * more was written than can be told: a fault, also for the stored offsets; its batches that verify are served
  * and what lies behind them answers `PartitionDamaged`. So does a first record that was changed when the name
- * does not continue the state: what led from there to here is gone. Without any of that it is what a crash left of a roll (kept
- * aside when it holds bytes; its name is used again), or a stray that is ignored.
+ * does not continue the state: what led from there to here is gone. Without any of that it is what a crash
+ * left of a roll (kept aside when it holds bytes; its name is used again), or a stray that is ignored.
  *
  * @param hasState  false when no segment at all begins with a good record: then only the name of a
  *                  partition's very first segment can be that of a new one

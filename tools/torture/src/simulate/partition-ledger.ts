@@ -252,8 +252,8 @@ export class PartitionLedger {
   }
 
   /**
-   * Ends a read of everything. While a purge is open and none of its batches was seen, nothing is judged: they
-   * may all be gone, or hidden by damage.
+   * Ends a read of everything. While a purge is open and none of its batches was seen, nothing is judged:
+   * they may all be gone, or hidden by damage.
    *
    * @param damaged  offsets at which the answer was the code of damage
    * @throws Violation lost
