@@ -1,21 +1,24 @@
 import { assert, CodedError, ErrorCode } from "@millrace/errors";
-import { batchChecksumAt, type Lease } from "@millrace/framing";
-import {
-  type BatchFacts,
-  bodyChecksum as checksumOfBody,
-  type Partition,
-  type PartitionIdentity,
-} from "@millrace/storage";
+import type { BatchFacts, Partition, PartitionIdentity } from "@millrace/storage";
 import type { Input, Output, Prepare, Replica } from "@millrace/vsr";
 import { AdmissionQueue } from "../queues/admission-queue.ts";
 import { Fifo } from "../queues/fifo.ts";
+import { Waiters } from "../queues/waiters.ts";
 import type { GroupContext } from "./group-context.ts";
-import { NO_CONTENTS, type PartitionContents } from "./partition-handle.ts";
-import { bodyOf, NUMBERED_SESSION, type PartitionOp, type QueuedOp, queuedOp } from "./partition-op.ts";
+import { contentsOf, type PartitionContents } from "./partition-handle.ts";
+import {
+  isRemoval,
+  NUMBERED_SESSION,
+  type PartitionOp,
+  type PurgeOp,
+  type QueuedOp,
+  queuedOp,
+} from "./partition-op.ts";
 import { PartitionReplication } from "./partition-replication.ts";
 import { Purges } from "./purges.ts";
 import { Repetitions } from "./repetitions.ts";
 import { type RecoveredGroup, replicaOf } from "./replica-of.ts";
+import { settleBody } from "./settle-body.ts";
 import { SpaceWatch } from "./space-watch.ts";
 
 /**
@@ -47,9 +50,9 @@ export class PartitionGroup {
   #partition: Partition | undefined = undefined;
   #replica: Replica | undefined = undefined;
   #openFault: CodedError | undefined = undefined;
-  #whenOpen: (() => void)[] = [];
-  #whenIdle: (() => void)[] = [];
-  readonly #whenWritten: (() => void)[] = [];
+  readonly #whenOpen = new Waiters();
+  readonly #whenIdle = new Waiters();
+  readonly #whenWritten = new Waiters();
   #writesPending = 0;
   /** A journal write failed: nothing new is prepared until every write has come back. */
   #failure: CodedError | undefined = undefined;
@@ -96,14 +99,7 @@ export class PartitionGroup {
 
   /** What it holds; one empty segment while it is not open. */
   get contents(): PartitionContents {
-    const partition = this.#partition;
-    if (partition === undefined) return NO_CONTENTS;
-    return {
-      byteLength: partition.byteLength,
-      messagesCount: partition.messageCount,
-      segmentsCount: Math.max(1, partition.segmentCount),
-      currentOffset: Math.max(0, partition.committedNextOffset - 1),
-    };
+    return contentsOf(this.#partition);
   }
 
   get queuedCount(): number {
@@ -132,20 +128,15 @@ export class PartitionGroup {
       for (const { body } of recovered?.suffix ?? []) this.#inFlight.push(body as QueuedOp);
       this.#replica = replicaOf(this.#context, partition, recovered);
     }
-    this.#tellOpen();
+    this.#whenOpen.tell();
+    this.#pump();
   }
 
   /** Takes the partition whose end was cut off; its replica goes on. */
   reopened(partition: Partition): void {
     partition.commit(this.#replica?.commit ?? 0);
     this.#partition = partition;
-    this.#tellOpen();
-  }
-
-  #tellOpen(): void {
-    const waiting = this.#whenOpen;
-    this.#whenOpen = [];
-    for (const callback of waiting) callback();
+    this.#whenOpen.tell();
     this.#pump();
   }
 
@@ -181,20 +172,19 @@ export class PartitionGroup {
   /** Settles when no write is on its way. */
   writesDone(): Promise<void> {
     return new Promise((resolve) => {
-      this.#whenWritten.push(resolve);
+      this.#whenWritten.add(resolve);
       this.#tellWritten();
     });
   }
 
   #tellWritten(): void {
-    if (this.#writesPending > 0) return;
-    for (const resolve of this.#whenWritten.splice(0)) resolve();
+    if (this.#writesPending === 0) this.#whenWritten.tell();
   }
 
   /** Calls back once the partition is open or has failed to open: at once when it has. */
   afterOpen(callback: () => void): void {
     if (this.#partition !== undefined || this.#openFault !== undefined) callback();
-    else this.#whenOpen.push(callback);
+    else this.#whenOpen.add(callback);
   }
 
   /** Queues an operation; may hold its connection. */
@@ -212,7 +202,19 @@ export class PartitionGroup {
       if (this.#answersAgain(op) || this.#repetitions.join(op)) return;
       this.#repetitions.begin(queued);
     }
-    if (!this.#prepareAtOnce(queued)) this.#enqueue(queued);
+    const isTried = isRemoval(op) && this.fault?.code === ErrorCode.DiskFull;
+    if (isTried) this.#tryRemoval(queued);
+    else if (!this.#prepareAtOnce(queued)) this.#enqueue(queued);
+  }
+
+  /** What frees space is tried on a full disk too: its record is short. */
+  #tryRemoval(queued: QueuedOp): void {
+    const goOn = () => {
+      if (this.#closedCode === undefined) this.#enqueue(queued);
+      else this.#fail(queued, this.#closedCode);
+    };
+    if (this.#writesPending > 0 || this.#partition === undefined) goOn();
+    else void this.#space.resume(this.#partition, true).then(goOn);
   }
 
   /** True when the operation repeats one that is committed: then it does nothing again. */
@@ -252,7 +254,8 @@ export class PartitionGroup {
   #prepareAtOnce(queued: QueuedOp): boolean {
     const partition = this.#partition;
     const replica = this.#replica;
-    if (partition === undefined || replica === undefined || this.#queue.count > 0) return false;
+    if (partition === undefined || replica === undefined) return false;
+    if (this.#queue.count > 0 || this.purges.isOwed) return false;
     if (partition.fault !== undefined || this.#failure !== undefined || replica.pipelineFree === 0)
       return false;
     this.#prepare(queued, partition, replica);
@@ -270,8 +273,19 @@ export class PartitionGroup {
   }
 
   /** Queues the purge of everything written so far. */
-  purge(op: PartitionOp): void {
-    this.submit(this.purges.counted(op));
+  purge(op: PurgeOp): void {
+    this.submit(this.purges.counted(op, this.#mayOwe));
+  }
+
+  /** Among several replicas whoever is primary by then asks again. */
+  readonly #mayOwe = () => this.#closedCode === undefined && this.replication === undefined;
+
+  /** Writes the purge that is owed; one that the files know already is done. */
+  #payPurge(partition: Partition, replica: Replica): void {
+    if (!this.purges.isOwed || this.fault !== undefined || this.#failure !== undefined) return;
+    if (replica.pipelineFree === 0) return;
+    const op = this.purges.takeOwed(partition.purgeGeneration);
+    if (op !== undefined) this.#prepare(queuedOp(this.purges.counted(op, this.#mayOwe)), partition, replica);
   }
 
   /** Refuses what waits and what comes with `code`, and settles when what is in flight has ended. */
@@ -284,7 +298,7 @@ export class PartitionGroup {
   /** Settles when nothing is queued or in flight. */
   idle(): Promise<void> {
     return new Promise((resolve) => {
-      this.#whenIdle.push(resolve);
+      this.#whenIdle.add(resolve);
       this.#tellIdle();
     });
   }
@@ -299,7 +313,8 @@ export class PartitionGroup {
     }
     if (partition === undefined || replica === undefined) return;
     if (this.#isBackup) for (const queued of this.#queue.drain()) this.#refuse(queued);
-    while (this.#failure === undefined && replica.pipelineFree > 0) {
+    this.#payPurge(partition, replica);
+    while (!this.purges.isOwed && this.#failure === undefined && replica.pipelineFree > 0) {
       const queued = this.#queue.shift();
       if (queued === undefined) break;
       this.#releaseHold(queued);
@@ -322,7 +337,7 @@ export class PartitionGroup {
     const timestamp = Math.max(this.#context.clock.wallMicros(), partition.lastTimestamp);
     queued.baseOffset = partition.nextOffset;
     queued.timestamp = timestamp;
-    const bodyChecksum = this.#settleBody(queued, timestamp);
+    const bodyChecksum = settleBody(this.#context, this.identity, queued);
     if (bodyChecksum === undefined) {
       this.#fail(queued, ErrorCode.TransientNotAccepted);
       return;
@@ -338,32 +353,11 @@ export class PartitionGroup {
     );
   }
 
-  /** Settles what the group agrees on, and tells its checksum; nothing when there is no memory for it. */
-  #settleBody(queued: QueuedOp, timestamp: number): bigint | undefined {
-    const { op } = queued;
-    if (op.batchLease !== undefined) return this.#stamp(op.batchLease, queued, timestamp);
-    queued.body = bodyOf(op);
-    return checksumOfBody(queued.body);
-  }
-
   #step(input: Input): void {
     const replica = this.#replica;
     if (replica === undefined) return;
     this.#perform(replica.step(input));
     this.#pump();
-  }
-
-  /**
-   * Gives a batch its place in the partition and, where the directory is encrypted, its stored form: what the
-   * group agrees on is what is stored. The checksum of that; nothing when there is no memory for it.
-   */
-  #stamp(batchLease: Lease, queued: QueuedOp, timestamp: number): bigint | undefined {
-    const { kernel, batchCipher } = this.#context;
-    kernel.stampBatch(batchLease.position, this.identity.partitionId, queued.baseOffset, timestamp);
-    if (batchCipher === undefined) return batchChecksumAt(kernel.memory.view, batchLease.position);
-    const storedLease = batchCipher.seal(this.identity, batchLease);
-    queued.storedLease = storedLease;
-    return storedLease && batchChecksumAt(kernel.memory.view, storedLease.position);
   }
 
   /** @param proposed  whom a refusal without a context is for */
@@ -490,8 +484,6 @@ export class PartitionGroup {
 
   #tellIdle(): void {
     if (this.queuedCount > 0 || this.#writesPending > 0) return;
-    const waiting = this.#whenIdle;
-    this.#whenIdle = [];
-    for (const callback of waiting) callback();
+    this.#whenIdle.tell();
   }
 }

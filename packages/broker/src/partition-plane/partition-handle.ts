@@ -1,7 +1,13 @@
 import type { CodedError } from "@millrace/errors";
 import type { Lease } from "@millrace/framing";
 import type { PollingStrategy, RepairPartitionReply, VerifyPartitionReply } from "@millrace/protocol";
-import type { PartitionIdentity, ReadResult, RepairedOffsets, VerifyRequest } from "@millrace/storage";
+import type {
+  Partition,
+  PartitionIdentity,
+  ReadResult,
+  RepairedOffsets,
+  VerifyRequest,
+} from "@millrace/storage";
 import type { PolledOffsets } from "../consumer-groups/polled-offsets.ts";
 import type { RetentionLook, TruncationOrder, TruncationOutcome } from "../retention/truncation.ts";
 import type { ClientConnection } from "../sessions/client-connection.ts";
@@ -30,6 +36,17 @@ export const NO_CONTENTS: PartitionContents = {
   segmentsCount: 1,
   currentOffset: 0,
 };
+
+/** What a stored partition holds; one empty segment while it is not open. */
+export function contentsOf(partition: Partition | undefined): PartitionContents {
+  if (partition === undefined) return NO_CONTENTS;
+  return {
+    byteLength: partition.byteLength,
+    messagesCount: partition.messageCount,
+    segmentsCount: Math.max(1, partition.segmentCount),
+    currentOffset: Math.max(0, partition.committedNextOffset - 1),
+  };
+}
 
 /** A client's write on its way to a partition. Exactly one of `committed` and `failed` is called, once. */
 export interface ClientOp {

@@ -1,4 +1,5 @@
 import type { Lease } from "@millrace/framing";
+import { StorageOperation } from "@millrace/storage";
 import type { Prepare } from "@millrace/vsr";
 import type { ClientConnection } from "../sessions/client-connection.ts";
 
@@ -31,6 +32,11 @@ export interface PartitionOp {
   readonly holder?: ClientConnection;
   committed(result: OpResult): void;
   failed(code: number): void;
+}
+
+/** A purge: everything written before it goes, and the partition is in this generation. */
+export interface PurgeOp extends PartitionOp {
+  readonly generation: number;
 }
 
 /** How an operation that was committed, now or before, is answered. */
@@ -105,4 +111,9 @@ export function queuedOp(op: PartitionOp): QueuedOp {
 /** The body of a small operation, made now if it is made late; empty for a batch. */
 export function bodyOf({ body }: PartitionOp): Uint8Array {
   return (typeof body === "function" ? body() : body) ?? NO_BODY;
+}
+
+/** True for what frees space. */
+export function isRemoval({ operation }: PartitionOp): boolean {
+  return operation === StorageOperation.truncate || operation === StorageOperation.purge;
 }

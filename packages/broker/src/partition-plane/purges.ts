@@ -1,35 +1,54 @@
-import type { PartitionOp } from "./partition-op.ts";
+import type { PartitionOp, PurgeOp } from "./partition-op.ts";
 
 /**
- * Purges of one partition since the start that were submitted and that came to their end. What was read
- * before
+ * Purges of one partition since the start that were submitted and that came to their end. What was read before
  * the end of one may be gone behind it, so no offset of it is stored then.
  */
 export class Purges {
   begun = 0;
   ended = 0;
+  /** Decided and not to be written yet: nothing else is written before it. */
+  #owed: PurgeOp | undefined = undefined;
 
   /** True from the submit of a purge to its end: an offset that is stored now would outlive its messages. */
   get isUnderWay(): boolean {
     return this.begun > this.ended;
   }
 
-  /** A purge that is counted from now to its end. */
-  counted(op: PartitionOp): PartitionOp {
+  /** True while a purge has to be written before anything else. */
+  get isOwed(): boolean {
+    return this.#owed !== undefined;
+  }
+
+  /**
+   * A purge that is counted from now to its end. One that fails is owed, when the group may owe it: whatever is
+   * written later is written behind it, so that it never takes what came after its answer.
+   */
+  counted(op: PurgeOp, mayOwe: () => boolean): PartitionOp {
     this.begun += 1;
-    const end = () => {
-      this.ended += 1;
-    };
     return {
       ...op,
-      committed(result) {
-        end();
+      committed: (result) => {
+        this.ended += 1;
         op.committed(result);
       },
-      failed(code) {
-        end();
+      failed: (code) => {
+        this.ended += 1;
+        if (mayOwe()) this.owe(op);
         op.failed(code);
       },
     };
+  }
+
+  /** Owes a purge, also to a partition that is not there to be written. */
+  owe(op: PurgeOp): void {
+    this.#owed = op;
+  }
+
+  /** The purge that is owed, no longer so; nothing when the files, in `generation`, know it already. */
+  takeOwed(generation: number): PurgeOp | undefined {
+    const op = this.#owed;
+    this.#owed = undefined;
+    return op !== undefined && op.generation > generation ? op : undefined;
   }
 }

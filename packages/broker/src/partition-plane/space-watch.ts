@@ -2,7 +2,9 @@ import { type CodedError, ErrorCode } from "@millrace/errors";
 import type { Partition } from "@millrace/storage";
 import type { GroupContext } from "./group-context.ts";
 
-/** Looking for space costs a few system calls; once a second is soon enough for people who have made some. */
+/**
+ * Looking for space costs a few system calls; once a second is soon enough for people who have made some.
+ */
 const RESUME_INTERVAL_MS = 1000;
 
 /** Looks now and then whether a full disk has space again. */
@@ -16,14 +18,18 @@ export class SpaceWatch {
 
   /** Tries to lift a fault that is a full disk, at most once a second, then calls back. */
   look(partition: Partition, fault: CodedError, done: () => void): void {
-    const { clock, log } = this.#context;
-    const nowMs = clock.monotonicMs();
+    const nowMs = this.#context.clock.monotonicMs();
     if (fault.code !== ErrorCode.DiskFull || nowMs < this.#nextMs) return;
     this.#nextMs = nowMs + RESUME_INTERVAL_MS;
-    partition
-      .resume()
-      .then(done, (error: unknown) =>
-        log.warn("Looking for space failed.", { ...partition.identity, error }),
-      );
+    void this.resume(partition, false).then(done);
+  }
+
+  /** Tries at once; for a removal, whose record is short, whatever space there is. Settles either way. */
+  async resume(partition: Partition, forRemoval: boolean): Promise<void> {
+    try {
+      await partition.resume(forRemoval);
+    } catch (error) {
+      this.#context.log.warn("Looking for space failed.", { ...partition.identity, error });
+    }
   }
 }

@@ -1,4 +1,4 @@
-import { isCodedError } from "@millrace/errors";
+import { ErrorCode, isCodedError } from "@millrace/errors";
 import { identityOf, type Metadata, type Topic } from "@millrace/metadata";
 import type { Clock, Log } from "@millrace/platform";
 import type { PartitionIdentity } from "@millrace/storage";
@@ -31,7 +31,7 @@ export interface MessageCleanerOptions {
  * every interval, one partition after the other. The active segment never goes.
  *
  * Topics are looked up anew for each partition, so an update counts from the next look on. What a stored
- * offset needs stays and is told. A partition that takes no writes is left alone.
+ * offset needs stays and is told. A partition that takes no writes is left alone, but not one on a full disk.
  * @see server-semantics section 6
  */
 export class MessageCleaner {
@@ -145,11 +145,11 @@ export class MessageCleaner {
   }
 }
 
-/** What retention looks at, where the partition takes writes. */
+/** What retention looks at, where the partition takes writes, or would if there were space. */
 async function factsFor(handle: PartitionHandle): Promise<RetentionFacts | undefined> {
   try {
     const { faultCode, facts } = await handle.lookAtRetention({ forCleaning: true });
-    return faultCode === 0 ? facts : undefined;
+    return faultCode === 0 || faultCode === ErrorCode.DiskFull ? facts : undefined;
   } catch (error) {
     // It was deleted since it was found.
     if (isCodedError(error)) return undefined;

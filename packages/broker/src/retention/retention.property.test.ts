@@ -135,20 +135,26 @@ class Model {
 
   /** Follows the ops of the partition in log order and holds each truncation against the offsets. */
   #watch(): void {
-    const partition = this.server.groupOf(0).openPartition;
+    const { server } = this;
+    const partition = server.groupOf(0).openPartition;
     this.#offsets = new Map(partition.acceptedConsumerOffsets().map(({ id, offset }) => [id, offset]));
     const append = partition.appendOperation.bind(partition);
     partition.appendOperation = (header, body, done) => {
-      const reader = new ByteReader(body);
-      if (header.operation === StorageOperation.truncate) this.#checkBarrier(reader.u64Number());
-      else {
-        reader.u8();
-        const id = reader.u32();
-        if (header.operation === StorageOperation.storeOffset) this.#offsets.set(id, reader.u64Number());
-        else this.#offsets.delete(id);
-      }
+      // What a killed server still tries reaches no disk.
+      if (this.server === server) this.#note(header.operation, new ByteReader(body));
       append(header, body, done);
     };
+  }
+
+  #note(operation: number, body: ByteReader): void {
+    if (operation === StorageOperation.truncate) {
+      this.#checkBarrier(body.u64Number());
+      return;
+    }
+    body.u8();
+    const id = body.u32();
+    if (operation === StorageOperation.storeOffset) this.#offsets.set(id, body.u64Number());
+    else this.#offsets.delete(id);
   }
 
   #checkBarrier(upToOffset: number): void {

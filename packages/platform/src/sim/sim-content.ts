@@ -15,6 +15,10 @@ export class SimContent {
   #durable = new Growing();
   /** Sectors that differ and that a later sync or chance may still carry over. */
   #dirty = new Set<number>();
+  /** Sectors of each sync that is under way. */
+  readonly #syncing = new Set<ReadonlySet<number>>();
+  /** Sectors of syncs that failed: chance may carry them over, no later sync does. */
+  #unsure = new Set<number>();
 
   get length(): number {
     return this.#live.length;
@@ -44,7 +48,14 @@ export class SimContent {
     const sectors = this.#dirty;
     const length = this.#live.length;
     this.#dirty = new Set();
-    return { succeed: () => this.#makeDurable(sectors, length) };
+    this.#syncing.add(sectors);
+    const end = (carry: () => void) => {
+      if (this.#syncing.delete(sectors)) carry();
+    };
+    return {
+      succeed: () => end(() => this.#makeDurable(sectors, length)),
+      fail: () => end(() => this.#distrust(sectors)),
+    };
   }
 
   flipBit(bit: number): void {
@@ -62,27 +73,40 @@ export class SimContent {
     return left;
   }
 
-  /** What is left when only the process died: all that was written, none of it more durable than before. */
+  /**
+   * What is left when only the process died: all that was written, none of it more durable than before. What
+   * a sync was about to carry over is the next one's.
+   */
   afterKill(): SimContent {
     const left = new SimContent();
     left.#live.copyFrom(this.#live);
     left.#durable.copyFrom(this.#durable);
-    left.#dirty = new Set(this.#dirty);
+    left.#dirty = new Set([this.#dirty, ...this.#syncing].flatMap((sectors) => [...sectors]));
+    left.#unsure = new Set(this.#unsure);
     return left;
   }
 
   #keepByChance(target: Growing, random: SimRandom): void {
     const shorter = Math.min(this.#durable.length, this.#live.length);
     const longer = Math.max(this.#durable.length, this.#live.length);
-    if (this.#dirty.size > 0) target.resize(shorter + random.below(longer - shorter + 1));
-    for (const sector of this.#dirty) {
+    const kinds = [this.#dirty, this.#unsure, ...this.#syncing];
+    const sectors = new Set(kinds.flatMap((some) => [...some]));
+    if (sectors.size > 0) target.resize(shorter + random.below(longer - shorter + 1));
+    for (const sector of sectors) {
       if (random.chance(0.5)) copySector(this.#live, target, sector);
     }
   }
 
   #makeDurable(sectors: ReadonlySet<number>, length: number): void {
     this.#durable.resize(length);
-    for (const sector of sectors) copySector(this.#live, this.#durable, sector);
+    for (const sector of sectors) {
+      copySector(this.#live, this.#durable, sector);
+      this.#unsure.delete(sector);
+    }
+  }
+
+  #distrust(sectors: ReadonlySet<number>): void {
+    for (const sector of sectors) this.#unsure.add(sector);
   }
 
   #markDirty(start: number, end: number): void {
@@ -92,9 +116,12 @@ export class SimContent {
   }
 }
 
-/** A sync under way; without `succeed` its bytes are never durable until they are written again. */
+/** A sync under way. */
 export interface ContentSync {
+  /** It came to its end. */
   succeed(): void;
+  /** It failed: chance decides about its bytes, sector by sector, until they are written again. */
+  fail(): void;
 }
 
 /** Copies one sector as far as both contents reach. */

@@ -79,6 +79,20 @@ test("a whole file is old or new after power loss at any moment, never a mixture
   assert.deepEqual([...seen].sort(), ["new!", "old"]);
 });
 
+test("a whole file is old or new though the temporary file of an attempt that failed had the same name", async () => {
+  const seen = new Set<string>();
+  for (let seed = 1; seed <= 60; seed++) {
+    const disk = new SimDisk({ seed });
+    await disk.writeWhole("a", utf8("old"));
+    disk.setFaults(faultAt(0, ({ kind }) => kind === "datasync", { kind: "error", errno: "EIO" }));
+    await assert.rejects(disk.writeWhole("a", utf8("failed")));
+    disk.setFaults(faultAt(0, ({ kind }) => kind === "sync-directory", { kind: "error", errno: "EIO" }));
+    await assert.rejects(disk.writeWhole("a", utf8("new!")));
+    seen.add(new TextDecoder().decode(await disk.crash().readWhole("a", 9)));
+  }
+  assert.deepEqual([...seen].sort(), ["new!", "old"]);
+});
+
 test("a killed process leaves all that was written, and what was on its way in part", async () => {
   const lengths = new Set<number>();
   for (let seed = 1; seed <= 40; seed++) {
@@ -162,16 +176,49 @@ test("a short write is continued, unless the process ends between its rounds", a
   assert.deepEqual(await readAt(file, 9, 0), utf8("whole"));
 });
 
-test("a failed datasync loses trust: a later one does not cover the same bytes", async () => {
-  const { disk, file } = await diskWithSyncedFile(1);
-  await written(file, [new Uint8Array(1000).fill(1)], 4);
-  disk.setFaults(faultAt(0, (call) => call.kind === "datasync", { kind: "error", errno: "EIO" }));
-  await assert.rejects(synced(file), (error) => isCodedError(error, ErrorCode.IoError));
-  await synced(file);
-  assert.equal(await file.length(), 1004);
-  const bytes = (await disk.crash({ keep: "random" }).readWhole("a", 2000)) ?? new Uint8Array(0);
-  assert.equal(bytes.indexOf(1), -1);
+test("a failed datasync loses trust: a later one does not cover the same bytes, chance keeps some", async () => {
+  const lengths = new Set<number>();
+  for (let seed = 1; seed <= 20; seed += 1) {
+    const { disk, file } = await diskWithSyncedFile(seed);
+    await written(file, [new Uint8Array(2000).fill(1)], 4);
+    disk.setFaults(faultAt(0, (call) => call.kind === "datasync", { kind: "error", errno: "EIO" }));
+    await assert.rejects(synced(file), (error) => isCodedError(error, ErrorCode.IoError));
+    await synced(file);
+    assert.equal(await file.length(), 2004);
+    lengths.add(await keptLength(disk));
+  }
+  assert.ok(lengths.size > 2 && Math.min(...lengths) < 2000, [...lengths].join());
 });
+
+test("power loss during a datasync leaves some of what it covers, and all of it once it is over", async () => {
+  const lengths = new Set<number>();
+  for (let seed = 1; seed <= 20; seed += 1) {
+    const { disk, file } = await diskWithSyncedFile(seed);
+    await written(file, [new Uint8Array(2000).fill(1)], 4);
+    file.datasync(() => {});
+    lengths.add(await keptLength(disk));
+  }
+  assert.ok(lengths.size > 2 && Math.min(...lengths) < 2000, [...lengths].join());
+  const { disk, file } = await diskWithSyncedFile(1);
+  await written(file, [new Uint8Array(2000).fill(1)], 4);
+  await synced(file);
+  assert.equal(await keptLength(disk), 2000);
+});
+
+test("what a killed process was about to sync is synced by the next one", async () => {
+  const { disk, file } = await diskWithSyncedFile(1);
+  await written(file, [new Uint8Array(2000).fill(1)], 4);
+  file.datasync(() => {});
+  const next = disk.kill();
+  await synced(await next.openFile("a", "read-write"));
+  assert.equal(await keptLength(next), 2000);
+});
+
+/** How many of the ones that were written a power loss leaves. */
+async function keptLength(disk: SimDisk): Promise<number> {
+  const bytes = (await disk.crash({ keep: "random" }).readWhole("a", 3000)) ?? new Uint8Array(0);
+  return bytes.filter((byte) => byte === 1).length;
+}
 
 test("a flipped bit shows in one read, or stays when it was flipped where it lies", async () => {
   const { disk, file } = await diskWithSyncedFile(1);

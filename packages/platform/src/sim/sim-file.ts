@@ -62,6 +62,7 @@ export class SimFile implements DiskFile {
     this.#device.schedule(() => {
       const error = this.#errorOf("datasync", fault);
       if (error === undefined) sync.succeed();
+      else if (this.#device.alive) sync.fail();
       done(error);
     });
   }

@@ -6,11 +6,14 @@ import type { SimRandom } from "./sim-random.ts";
 /** What a name stands for: a file with its content, or a directory. */
 export type SimNode = { readonly kind: "file"; content: SimContent } | { readonly kind: "directory" };
 
-/** One change of the name space; a rename is one change, so a crash keeps it whole or not at all. */
+/**
+ * One change of the name space; a rename is one change, so a crash keeps it whole or not at all, and it is of
+ * one node: never of another that had the name before.
+ */
 type NameChange =
   | { readonly kind: "set"; readonly path: string; readonly node: SimNode }
   | { readonly kind: "remove"; readonly path: string }
-  | { readonly kind: "rename"; readonly from: string; readonly to: string };
+  | { readonly kind: "rename"; readonly from: string; readonly to: string; readonly node: SimNode };
 
 type Names = Map<string, SimNode>;
 
@@ -53,7 +56,7 @@ export class SimNames {
     const parent = this.find(parentDiskPath(to));
     const errno = renameFault(source, target, parent, this.list(to).length);
     if (errno !== undefined) throw diskError({ operation: "rename", path: from, errno });
-    if (from !== to) this.#change({ kind: "rename", from, to });
+    if (from !== to && source !== undefined) this.#change({ kind: "rename", from, to, node: source });
   }
 
   /** Makes the changes durable that touch names right below `path`. */
@@ -88,7 +91,7 @@ export class SimNames {
     left.#live = new Map([...this.#live].map(([path, node]) => [path, again(node)]));
     left.#durable = new Map([...this.#durable].map(([path, node]) => [path, again(node)]));
     left.#pending = this.#pending.map((one) =>
-      one.kind === "set" ? { ...one, node: again(one.node) } : one,
+      one.kind === "remove" ? one : { ...one, node: again(one.node) },
     );
     return left;
   }
@@ -116,7 +119,7 @@ function renameFault(
 function apply(names: Names, change: NameChange): void {
   if (change.kind === "set") names.set(change.path, change.node);
   else if (change.kind === "remove") moveBelow(names, change.path, undefined);
-  else if (names.has(change.from)) moveBelow(names, change.from, change.to);
+  else if (names.get(change.from) === change.node) moveBelow(names, change.from, change.to);
 }
 
 /** Moves a name and all below it to another name, or to nowhere. */

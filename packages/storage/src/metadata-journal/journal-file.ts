@@ -7,6 +7,7 @@ import {
   RecordKind,
   recordLength,
   sealRecord,
+  writeGroupPlace,
   writeRecordHeader,
   writeSession,
 } from "../op-record/record.ts";
@@ -77,4 +78,11 @@ export function encodeJournalRecord(
   bytes.set(body, RECORD_HEADER_LENGTH);
   sealRecord(kernel, bytes, view, { position: 0, length });
   return bytes;
+}
+
+/** Notes in an op's bytes how many ops of the same write lie before it. */
+export function setGroupPlace(kernel: ChecksumKernel, bytes: Uint8Array, groupPlace: number): void {
+  const view = viewOver(bytes);
+  writeGroupPlace(view, 0, groupPlace);
+  sealRecord(kernel, bytes, view, { position: 0, length: bytes.length });
 }

@@ -12,6 +12,7 @@ import {
   type JournalHeader,
   type JournalStart,
   journalFileName,
+  setGroupPlace,
 } from "./journal-file.ts";
 import { metadataDamaged } from "./metadata-damage.ts";
 import { type JournalRecord, type JournalSource, listJournals, recoverJournal } from "./recover-journal.ts";
@@ -231,7 +232,10 @@ export class MetadataJournal {
   }
 
   #write(file: DiskFile, group: readonly Pending[]): void {
-    const parts = group.map((pending) => pending.bytes);
+    const parts = group.map(({ bytes }) => bytes);
+    for (const [place, bytes] of parts.entries()) {
+      if (place > 0) setGroupPlace(this.#source.kernel, bytes, place);
+    }
     file.write(parts, this.#length, (error) => {
       if (error !== undefined) return void this.#fail(file, error, group);
       file.datasync((syncError) => {

@@ -1,6 +1,12 @@
 import type { ChecksumKernel } from "@millrace/framing";
 import type { Disk, DiskFile, Log } from "@millrace/platform";
-import { claimedRecordLength, type OpRecord, RECORD_HEADER_LENGTH, RecordKind } from "../op-record/record.ts";
+import { hasChangedBit } from "../op-record/changed-bit.ts";
+import {
+  claimedRecordLength,
+  type OpRecord,
+  RECORD_BODY_LENGTH_MAX,
+  RecordKind,
+} from "../op-record/record.ts";
 import { viewOver } from "../op-record/u64-field.ts";
 import type { StorageRole } from "../partition/partition-options.ts";
 import { setAside } from "../recovery/quarantine.ts";
@@ -104,33 +110,32 @@ async function readJournal(
       return true;
     });
     if (good === 0) throw metadataDamaged("the journal has no readable first record", { path, position: 0 });
-    if (good < end) await judgeEnd(source, file, { good, end, isNewest: which.isNewest });
+    if (good < end) {
+      await judgeEnd(source, file, { good, end, isNewest: which.isNewest, lastOp: chain.lastRead });
+    }
     return good;
   } finally {
     await file.close();
   }
 }
 
+/** The end of a journal behind its last good record. */
+interface JournalEnd {
+  readonly good: number;
+  readonly end: number;
+  readonly isNewest: boolean;
+  /** Op of the last good record. */
+  readonly lastOp: number;
+}
+
 /** Cuts what lies behind the last good record when a crash can have left it so; refuses otherwise. */
-async function judgeEnd(
-  source: JournalSource,
-  file: DiskFile,
-  at: { readonly good: number; readonly end: number; readonly isNewest: boolean },
-): Promise<void> {
+async function judgeEnd(source: JournalSource, file: DiskFile, at: JournalEnd): Promise<void> {
   const place = { path: file.path, position: at.good };
   if (!at.isNewest) throw metadataDamaged("an older journal does not end with a whole record", place);
-  let followed = false;
-  const range = { file, kernel: source.kernel, from: at.good, end: at.end };
-  await scanRecords(
-    range,
-    () => {
-      followed = true;
-      return false;
-    },
-    "search",
-  );
-  if (followed) throw metadataDamaged("whole records follow one that is not", place);
-  if (await isWholeButWrong(file, at)) throw metadataDamaged("a record does not match its checksum", place);
+  if (await isFollowed(source, file, at))
+    throw metadataDamaged("whole records follow one that is not", place);
+  if (await isWholeButWrong(source, file, at))
+    throw metadataDamaged("a record does not match its checksum", place);
   if (source.role !== "exclusive") return;
   const kept = await setAside(source.disk, { file, from: at.good, end: at.end });
   source.log.warn("A torn end of the metadata journal was cut; it was kept aside.", { ...place, kept });
@@ -138,19 +143,31 @@ async function judgeEnd(
   await datasync(file);
 }
 
+/** True when a record of a later write follows: the one before it was synced by then. */
+async function isFollowed({ kernel }: JournalSource, file: DiskFile, at: JournalEnd): Promise<boolean> {
+  let isFound = false;
+  await scanRecords(
+    { file, kernel, from: at.good, end: at.end },
+    (records) => {
+      isFound = records.some(({ record }) => record.header.op - record.groupPlace > at.lastOp + 1);
+      return !isFound;
+    },
+    "search",
+  );
+  return isFound;
+}
+
 /**
  * True when all bytes of the bad record are there and none of its sectors is blank: a write that a crash cut
- * short leaves the record short or a sector of it zero, so this one was whole once.
+ * short leaves the record short or a sector of it zero, so this one was whole once. So was one that a single
+ * bit makes whole again: a record may have zeros of its own in a sector.
  */
-async function isWholeButWrong(file: DiskFile, at: { good: number; end: number }): Promise<boolean> {
-  if (at.end - at.good < RECORD_HEADER_LENGTH) return false;
-  const header = new Uint8Array(RECORD_HEADER_LENGTH);
-  await readAt(file, header, at.good);
-  const length = claimedRecordLength(viewOver(header), 0);
-  if (length === 0 || at.good + length > at.end) return false;
-  const record = new Uint8Array(length);
-  await readAt(file, record, at.good);
-  return !hasBlankSector(record, at.good);
+async function isWholeButWrong({ kernel }: JournalSource, file: DiskFile, at: JournalEnd): Promise<boolean> {
+  const bytes = new Uint8Array(Math.min(RECORD_BODY_LENGTH_MAX, at.end - at.good));
+  await readAt(file, bytes, at.good);
+  const length = claimedRecordLength(viewOver(bytes), 0);
+  const isWhole = length > 0 && length <= bytes.length && !hasBlankSector(bytes.subarray(0, length), at.good);
+  return isWhole || hasChangedBit(kernel, bytes);
 }
 
 function hasBlankSector(bytes: Uint8Array, position: number): boolean {
@@ -180,6 +197,11 @@ class Chain {
       snapshot === undefined
         ? { op: 0, checksum: 0n, view: 0 }
         : { op: snapshot.op, checksum: snapshot.opChecksum, view: snapshot.view };
+  }
+
+  /** Op of the last record that was taken, be it below the snapshot's. */
+  get lastRead(): number {
+    return this.#last?.op ?? 0;
   }
 
   get last(): JournalStart {

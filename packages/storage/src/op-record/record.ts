@@ -146,6 +146,11 @@ export function writeBatchPlace(
   view.setUint32(position + AT.messageCount, place.count, true);
 }
 
+/** Writes how many ops of the same write group lie before this one. */
+export function writeGroupPlace(view: DataView, position: number, groupPlace: number): void {
+  view.setUint32(position + AT.groupPlace, groupPlace, true);
+}
+
 /** Writes the session a metadata op came from, and what its client says the checksum of its body is. */
 export function writeSession(
   view: DataView,
@@ -196,6 +201,7 @@ export interface RecordClaim {
   readonly operation: number;
   readonly op: number;
   readonly parent: bigint;
+  readonly groupPlace: number;
 }
 
 /** Reads the header at `position`, which is inside `view` as a whole, without checking anything. */
@@ -206,6 +212,7 @@ export function readRecordClaim(view: DataView, position: number): RecordClaim {
     operation: view.getUint8(position + AT.operation),
     op: u64At(view, position + AT.op),
     parent: view.getBigUint64(position + AT.parent, true),
+    groupPlace: view.getUint32(position + AT.groupPlace, true),
   };
 }
 

@@ -51,7 +51,7 @@ export class ActiveFiles {
 
   /**
    * Makes everything journaled so far survive power loss.
-   * @throws CodedError what the disk answers, or `FileFenced` when an earlier sync failed
+   * @throws CodedError `FileFenced` when this sync or an earlier one failed
    */
   async sync(): Promise<void> {
     await this.syncsUnderWay();
@@ -109,7 +109,12 @@ export class ActiveFiles {
       () => undefined,
       (error: unknown) => this.#distrust(error),
     );
-    await sync;
+    try {
+      await sync;
+    } catch (error) {
+      // Whatever the reason: a full disk that refuses a datasync leaves the same doubt.
+      throw fenced(asCodedError(error));
+    }
   }
 
   /** What a failed sync covered is in doubt: nothing more is written. */

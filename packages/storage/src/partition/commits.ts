@@ -75,6 +75,20 @@ export class Commits {
     if (names.length > 0) this.#obsolete.push({ op, names });
   }
 
+  /**
+   * A segment was left for the next one. It goes when it holds no message, or when a purge that took effect
+   * before was waiting for that.
+   */
+  leave(sealed: Segment): void {
+    const state = this.#state;
+    if (sealed.generation < state.visibleGeneration) {
+      this.#takeAway((segment) => segment === sealed);
+    } else if (sealed.isEmpty && sealed.generation === state.journaled.generation) {
+      state.segments = state.segments.filter((segment) => segment !== sealed);
+      this.removeOnceCommitted(state.journaled.op, [sealed]);
+    }
+  }
+
   /** Removes files of segments that are no longer listed. */
   removeFiles(names: readonly SegmentName[]): void {
     if (!this.#options.mayRemoveFiles || names.length === 0) return;
@@ -142,7 +156,9 @@ export class Commits {
     state.committedNextOffset = 0;
     state.offsets.clear();
     this.#options.onPurged(generation);
-    if (state.active?.generation === generation) this.#takeAway((segment) => segment.generation < generation);
+    // On a full disk the next segment may not be there yet: the last one before the purge stays until it is.
+    const { active } = state;
+    this.#takeAway((segment) => segment.generation < generation && segment !== active);
   }
 
   #takeAway(goes: (segment: Segment) => boolean): void {
@@ -159,7 +175,7 @@ export class Commits {
     try {
       await this.#options.syncActive();
       await disk.syncDirectory(path);
-      for (const name of names) await removeSegmentFiles(disk, path, name);
+      await removeSegmentFiles(disk, path, names);
     } catch (error) {
       log.warn("Files of removed segments remain until the next start.", { path, error });
     }

@@ -43,6 +43,31 @@ describe("a full disk", () => {
     }
   });
 
+  it("refuses only what is gone: neither a kill nor power loss brings it back", async () => {
+    for (const durability of ["replicated", "persisted"] as const) {
+      const bench = await Bench.open({ durability, offsetDurability: durability });
+      await bench.append(["one", "two"]);
+      bench.disk.setSpace((await usedLength(bench)) + 200);
+      let left: typeof bench.disk | undefined;
+      // The record of the first fits, that of the second does not.
+      const stores = [1, 2].map((id) =>
+        bench.storeOffset(1, id, 1).catch((error: unknown) => {
+          assert.ok(isFull(error));
+          left ??= durability === "replicated" ? bench.disk.kill() : bench.disk.crash({ keep: "all" });
+        }),
+      );
+      await Promise.all(stores);
+      await bench.abandon();
+      assert.ok(left !== undefined);
+      bench.disk = left;
+      bench.disk.setSpace(Number.POSITIVE_INFINITY);
+      await bench.open();
+      assert.equal(bench.partition.consumerOffset(1, 1), undefined, durability);
+      assert.equal((await bench.readAll()).length, 2);
+      await bench.close();
+    }
+  });
+
   it("during a roll leaves the sealed segment whole", async () => {
     const bench = await Bench.open({ segmentLengthMax: 400 });
     await bench.append(["fills the segment".padEnd(300)]);

@@ -10,6 +10,8 @@ type Step =
   | { readonly kind: "fill"; readonly room: number }
   | { readonly kind: "free" }
   | { readonly kind: "resume" }
+  | { readonly kind: "truncate"; readonly segments: number }
+  | { readonly kind: "purge" }
   | { readonly kind: "reopen" }
   | { readonly kind: "kill" };
 
@@ -27,6 +29,14 @@ const stepArbitrary: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 3, arbitrary: fc.constant({ kind: "free" as const }) },
   { weight: 3, arbitrary: fc.constant({ kind: "resume" as const }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant("truncate" as const),
+      segments: fc.integer({ min: 1, max: 3 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant({ kind: "purge" as const }) },
   { weight: 1, arbitrary: fc.constant({ kind: "reopen" as const }) },
   { weight: 1, arbitrary: fc.constant({ kind: "kill" as const }) },
 );
@@ -41,6 +51,19 @@ async function usedLength(disk: SimDisk, path = ""): Promise<number> {
   return sum;
 }
 
+/** Removals are tried whatever is free; they take effect as a whole or are refused. */
+async function remove(bench: Bench, acknowledged: Seen[], mark: number | undefined): Promise<void> {
+  await bench.partition.resume(true);
+  const removed = mark === undefined ? bench.purge() : bench.truncate(mark);
+  const error: unknown = await removed.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (error !== undefined) assert.ok(isCodedError(error, ErrorCode.DiskFull), String(error));
+  else if (mark === undefined) acknowledged.length = 0;
+  else acknowledged.splice(0, acknowledged.filter(({ offset }) => offset < mark).length);
+}
+
 async function run(bench: Bench, acknowledged: Seen[], step: Step): Promise<void> {
   if (step.kind === "append") {
     const texts = step.lengths.map((length, at) => `${acknowledged.length}-${at}`.padEnd(length, "."));
@@ -52,7 +75,11 @@ async function run(bench: Bench, acknowledged: Seen[], step: Step): Promise<void
   } else if (step.kind === "fill") bench.disk.setSpace((await usedLength(bench.disk)) + step.room);
   else if (step.kind === "free") bench.disk.setSpace(Number.POSITIVE_INFINITY);
   else if (step.kind === "resume") await bench.partition.resume();
-  else if (step.kind === "reopen") await bench.reopen();
+  else if (step.kind === "purge") await remove(bench, acknowledged, undefined);
+  else if (step.kind === "truncate") {
+    const last = bench.partition.sealedSegments()[step.segments - 1];
+    if (last !== undefined) await remove(bench, acknowledged, last.lastOffset + 1);
+  } else if (step.kind === "reopen") await bench.reopen();
   else await bench.kill();
   assert.deepEqual(await bench.readAll(), acknowledged, `after ${step.kind}`);
 }

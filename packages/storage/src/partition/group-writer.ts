@@ -6,7 +6,7 @@ import { writeIndex } from "../index-file/write-index.ts";
 import { encodeCheckpoint } from "../op-record/checkpoint.ts";
 import { datasync, writeAt } from "../segment/file-calls.ts";
 import { emptySegment, type Segment } from "../segment/segment.ts";
-import { closeSegmentFiles, createSegmentFiles, type SegmentFiles } from "../segment/segment-files.ts";
+import { createSegmentFiles, dropSegmentFiles, type SegmentFiles } from "../segment/segment-files.ts";
 import { ActiveFiles } from "./active-files.ts";
 import { asCodedError, fenced } from "./fence.ts";
 import { Group } from "./group.ts";
@@ -34,8 +34,8 @@ export interface GroupWriterOptions {
   readonly offsetDurability: Durability;
   /** Called when ops became journaled, before their `done`. */
   readonly onJournaled: () => void;
-  /** Called when a segment was left behind before it held a batch: it is to be removed. */
-  readonly onEmptySealed: (segment: Segment) => void;
+  /** Called with the segment that was active when the next one took its place. */
+  readonly onLeft: (segment: Segment) => void;
   /** Called when the partition stopped taking writes, before any `done` hears of it. */
   readonly onFault: () => void;
 }
@@ -60,6 +60,8 @@ export class GroupWriter {
   #failure: CodedError | undefined;
   #whenIdle: (() => void)[] = [];
   #restored: Promise<boolean> = Promise.resolve(true);
+  /** The latest `resume`: one at a time. */
+  #resumed: Promise<boolean> = Promise.resolve(true);
 
   constructor(options: GroupWriterOptions) {
     this.#options = options;
@@ -89,16 +91,38 @@ export class GroupWriter {
   }
 
   /**
-   * Lifts a `DiskFull` fault when the files were cut back to the last good record and there is space again.
+   * Lifts a `DiskFull` fault when the files were cut back to the last good record and there is space again,
+   * and begins the segment that a purge on a full disk still owes.
+   *
+   * @param forRemoval  what comes next frees space: its record is short and is tried whatever is free
    */
-  async resume(): Promise<boolean> {
-    const { fault } = this.#state;
+  resume(forRemoval: boolean): Promise<boolean> {
+    this.#resumed = this.#resumed.catch(() => false).then(() => this.#resume(forRemoval));
+    return this.#resumed;
+  }
+
+  async #resume(forRemoval: boolean): Promise<boolean> {
+    const state = this.#state;
+    const { fault } = state;
     if (fault === undefined) return true;
     if (!isCodedError(fault, ErrorCode.DiskFull) || !(await this.#restored)) return false;
-    const { freeLength } = await this.#options.disk.space();
-    if (freeLength < RESUME_FREE_LENGTH) return false;
-    if (this.#state.fault === fault) this.#state.fault = undefined;
-    return this.#state.fault === undefined;
+    const hasRoom = forRemoval || (await this.#options.disk.space()).freeLength >= RESUME_FREE_LENGTH;
+    if (!hasRoom || this.#busy || state.fault !== fault) return state.fault === undefined;
+    state.fault = undefined;
+    return state.active?.generation === state.journaled.generation || this.#rollLate();
+  }
+
+  /** The roll that a purge found no room for. */
+  async #rollLate(): Promise<boolean> {
+    this.#busy = true;
+    try {
+      await this.rollToJournaled();
+    } catch (error) {
+      this.#fail(asCodedError(error));
+      return false;
+    }
+    this.#next();
+    return true;
   }
 
   /**
@@ -167,6 +191,8 @@ export class GroupWriter {
   #mustRoll(active: Segment, first: OpEntry): boolean {
     if (active.generation !== this.#state.journaled.generation) return true;
     if (first.batch !== undefined && first.batch.baseOffset !== active.endOffset) return true;
+    // What frees space must not need any for a segment.
+    if (isRemoval(first)) return false;
     return active.logLength >= this.#options.segmentLengthMax;
   }
 
@@ -254,8 +280,23 @@ export class GroupWriter {
     }
     this.#roll(0).then(
       () => this.#finishGroup(),
-      (error: unknown) => this.#fail(asCodedError(error)),
+      (error: unknown) => this.#stopUnrolled(asCodedError(error)),
     );
+  }
+
+  /**
+   * A purge is journaled and its segment could not begin. On a full disk it counts all the same: what it
+   * takes away makes room for that segment.
+   */
+  #stopUnrolled(error: CodedError): void {
+    const state = this.#state;
+    if (!isCodedError(error, ErrorCode.DiskFull)) {
+      this.#fail(error);
+      return;
+    }
+    state.fault ??= error;
+    state.log.error("A purged partition takes no writes until there is space.", { path: state.path, error });
+    this.#finishGroup();
   }
 
   /** Moves the journaled state and the active segment past the group. */
@@ -297,7 +338,6 @@ export class GroupWriter {
     const state = this.#state;
     const sealed = state.active;
     if (this.#isPersisted) await this.#files.sync();
-    if (sealed !== undefined) await writeIndex(disk, state, sealed);
     const name = { generation: state.journaled.generation, firstOffset };
     const next = emptySegment(name);
     const files = await createSegmentFiles(disk, state.path, name, reservedLength);
@@ -307,39 +347,49 @@ export class GroupWriter {
       next.opsLength = record.length;
       next.index = new SparseIndex();
     } catch (error) {
-      await closeSegmentFiles(files);
+      await dropSegmentFiles(disk, state.path, name, files);
       throw error;
     }
     await this.#files.replace(files);
     state.segments.push(next);
     this.#files.settle();
     if (this.#isPersisted) await this.#files.syncsUnderWay();
-    if (sealed?.isEmpty === true && sealed.generation === next.generation)
-      this.#options.onEmptySealed(sealed);
+    if (sealed === undefined) return;
+    await writeIndex(disk, state, sealed);
+    this.#options.onLeft(sealed);
   }
 
-  /** Stops writing; everyone on the way hears the same error. */
+  /**
+   * Stops writing; everyone on the way hears the same error. That the disk is full is a refusal, so it is
+   * told when nothing of the group is left.
+   */
   #fail(error: CodedError): void {
     const state = this.#state;
-    const isFull = isCodedError(error, ErrorCode.DiskFull);
-    state.fault = isFull ? error : fenced(error);
+    // What a failed sync left in doubt stays so, whatever fails after it.
+    const reason = isCodedError(state.fault, ErrorCode.FileFenced) ? state.fault : error;
+    const isFull = isCodedError(reason, ErrorCode.DiskFull);
+    state.fault = isFull ? reason : fenced(reason);
     state.log.error("The partition takes no more writes.", { path: state.path, error: state.fault });
     this.#failure = undefined;
     const entries = [...this.#group.entries.splice(0), ...this.#queue.splice(0)];
     for (const entry of entries) releaseBatch(entry);
     this.#restored = isFull ? this.#cutBack() : Promise.resolve(false);
     this.#options.onFault();
-    for (const entry of entries) entry.done(state.fault);
-    void this.#restored.then(() => this.#next());
+    void this.#restored.then(() => {
+      for (const entry of entries) entry.done(state.fault ?? error);
+      this.#next();
+    });
   }
 
-  /** Cuts both files back to the last good record; needs no space. */
+  /** Cuts both files back to the last good record, as safely as the topic asks for; needs no space. */
   async #cutBack(): Promise<boolean> {
     const { active } = this.#state;
     if (active === undefined) return false;
     try {
       await this.#files.log.truncate(active.logLength);
       await this.#files.ops.truncate(active.opsLength);
+      this.#files.noteWritten();
+      if (this.#isPersisted) await this.#files.sync();
       this.#cutFirst = false;
       return true;
     } catch (error) {
@@ -352,6 +402,10 @@ export class GroupWriter {
 /** Of two failures the one that leaves less hope: a full disk can be mended, anything else cannot. */
 function worse(before: CodedError | undefined, error: CodedError): CodedError {
   return before === undefined || isCodedError(before, ErrorCode.DiskFull) ? error : before;
+}
+
+function isRemoval({ small }: OpEntry): boolean {
+  return small?.operation.kind === "truncate" || small?.operation.kind === "purge";
 }
 
 function releaseBatch(entry: OpEntry): void {

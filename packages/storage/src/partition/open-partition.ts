@@ -175,10 +175,7 @@ class Opening {
       durability,
       offsetDurability,
       onJournaled: () => this.#commits.advance(),
-      onEmptySealed: (segment) => {
-        this.#state.segments = this.#state.segments.filter((one) => one !== segment);
-        this.#commits.removeOnceCommitted(this.#state.journaled.op, [segment]);
-      },
+      onLeft: (segment) => this.#commits.leave(segment),
       onFault: () => this.#partition?.rollBack(),
     });
   }

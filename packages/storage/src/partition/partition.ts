@@ -352,9 +352,11 @@ export class Partition {
   /**
    * Tries to go on after `DiskFull`; true when appends are taken again. Call it when space may have returned.
    * Ops whose `done` brought the error are not in the journal: `lastOp` and `nextOffset` stand before them.
+   *
+   * @param forRemoval  a truncation or a purge comes next, which frees space: it is tried whatever is free
    */
-  async resume(): Promise<boolean> {
-    return this.#writer === undefined ? false : this.#writer.resume();
+  async resume(forRemoval = false): Promise<boolean> {
+    return this.#writer === undefined ? false : this.#writer.resume(forRemoval);
   }
 
   /** Writes what is queued and the mark of a clean close, and lets go of all memory. Can be called again. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ErrorCode, isCodedError } from "@millrace/errors";
+import { type DiskCall, faultAt } from "@millrace/platform/sim";
 import { Bench, name, PATH, type Seen } from "../partition/partition-fixture.test.ts";
 
 type Change = "gone" | "empty" | "first record";
@@ -153,5 +154,75 @@ describe("a first record that is damaged", () => {
     assertOffsetsUnknown(bench);
     assert.deepEqual(await bench.readAll(), all);
     await bench.close();
+  });
+
+  it("behind a hole is never taken for an unfinished roll: offsets that were seen are not given again", async () => {
+    for (const clean of [true, false]) {
+      const { bench, all, start } = await written(3000);
+      await stop(bench, false);
+      // Power loss took the records of the active segment's batches; those tell which offsets were given.
+      const ops = await bench.fileBytes(name(start, "ops"));
+      const firstLength = 128 + new DataView(ops.buffer, ops.byteOffset).getUint32(112, true);
+      await bench.setFile(name(start, "ops"), ops.subarray(0, firstLength));
+      await bench.open();
+      assert.equal(bench.partition.nextOffset, all.length);
+      await bench.partition.filesRemoved();
+      await stop(bench, clean);
+      await change(bench, all.length, "first record");
+      await bench.open();
+      assert.ok(isDamage(bench.partition.fault));
+      assertOffsetsUnknown(bench);
+      assert.ok(bench.partition.nextOffset >= all.length, `${bench.partition.nextOffset} is given again`);
+      await bench.reopen({ repair: "known" });
+      assert.ok((await bench.append(["behind the hole"])) >= all.length);
+      await bench.close();
+    }
+  });
+
+  it("that a kill or power loss cut short is no damage: the segment before is complete", async () => {
+    for (const left of [
+      (bytes: Uint8Array) => bytes.subarray(0, 140),
+      (bytes: Uint8Array) => bytes.fill(0),
+    ]) {
+      const { bench, all, start } = await written(3000);
+      await stop(bench, false);
+      const ops = await bench.fileBytes(name(start, "ops"));
+      const firstLength = 128 + new DataView(ops.buffer, ops.byteOffset).getUint32(112, true);
+      await bench.setFile(name(all.length, "ops"), left(ops.slice(0, firstLength)));
+      await bench.open();
+      assert.equal(bench.partition.fault, undefined);
+      assert.deepEqual(await bench.readAll(), all);
+      await bench.close();
+    }
+  });
+});
+
+describe("a segment that the disk does not read to its end", () => {
+  it("keeps the partition closed: nothing is served or repaired by half of what there is", async () => {
+    const { bench, all, start } = await written(1_000_000);
+    await stop(bench, false);
+    await change(bench, start, "first record");
+    const isOps = ({ kind, path }: DiskCall) => kind === "open" && path.endsWith(name(start, "ops"));
+    let failures = 0;
+    for (let count = 0; count < 20; count += 1) {
+      bench.disk.setFaults(faultAt(count, isOps, { kind: "error", errno: "EIO" }));
+      const opened = await bench.open({ repair: "known" }).then(
+        () => true,
+        (error: unknown) => {
+          assert.ok(isCodedError(error, ErrorCode.IoError));
+          return false;
+        },
+      );
+      if (!opened) {
+        failures += 1;
+        continue;
+      }
+      bench.disk.setFaults(undefined);
+      assert.deepEqual(await bench.readAll(), all);
+      assert.ok((await bench.append(["behind it"])) >= all.length, "no offset is given twice");
+      await bench.close();
+      break;
+    }
+    assert.ok(failures >= 3, "the file is opened to find a base, its first op, and to replay it");
   });
 });

@@ -1,10 +1,12 @@
 import { SparseIndex } from "../index-file/sparse-index.ts";
 import type { PartitionState } from "../partition/partition-state.ts";
 import { Segment } from "../segment/segment.ts";
-import { segmentFileName } from "../segment/segment-name.ts";
+import { compareSegmentNames, segmentFileName } from "../segment/segment-name.ts";
 import { noteJournaledEnd } from "./adopt-checkpoint.ts";
 import { continueInto } from "./continued-segment.ts";
 import { damaged } from "./damage.ts";
+import { isFirstRecordChanged } from "./first-record.ts";
+import { keptOrFault } from "./kept-or-fault.ts";
 import { LogWindow } from "./log-window.ts";
 import { setAside } from "./quarantine.ts";
 import { scanRecords } from "./record-scan.ts";
@@ -17,8 +19,9 @@ import type { FoundSegment } from "./scan-directory.ts";
  *
  * When its ops continue the state, only that record is lost. Otherwise ops or batches of ours in it mean that
  * more was written than can be told: a fault, also for the stored offsets; its batches that verify are served
- * and what lies behind them answers `PartitionDamaged`. Without any it is what a crash left of a roll (kept
- * aside when it holds bytes; its name is used again), or a stray that is ignored.
+ * and what lies behind them answers `PartitionDamaged`. So does a first record that was changed when the name
+ * does not continue the state: what led from there to here is gone. Without any of that it is what a crash
+ * left of a roll (kept aside when it holds bytes; its name is used again), or a stray that is ignored.
  *
  * @param hasState  false when no segment at all begins with a good record: then only the name of a
  *                  partition's very first segment can be that of a new one
@@ -40,15 +43,17 @@ async function judgeStranger(
   hasState: boolean,
 ): Promise<void> {
   const { state, options } = source;
-  const isExpected =
-    segment.firstOffset === state.journaled.nextOffset && segment.generation === state.journaled.generation;
+  const { generation, nextOffset } = state.journaled;
+  const isExpected = segment.firstOffset === nextOffset && segment.generation === generation;
   const batches = await wholeBatches(source, segment);
   const end = endOfEvidence(segment, batches, await endOfRecords(source, segment), isExpected);
   if (end !== undefined) return markUnproven(state, segment, batches, end);
-  if (!hasState && !isExpected) return markUnproven(state, segment, batches, segment.firstOffset + 1);
+  const isAfter = compareSegmentNames(segment, { generation, firstOffset: nextOffset }) > 0;
+  const isGone = hasState ? isAfter && (await isFirstRecordChanged(source, segment)) : !isExpected;
+  if (isGone) return markUnproven(state, segment, batches, segment.firstOffset + 1);
   const path = state.filePath(segment, "log");
   if (!isExpected) return options.log.warn("A segment that continues nothing is ignored.", { path });
-  if (options.role === "exclusive") await keepAside(source, segment);
+  if (options.role === "exclusive") await keptOrFault(source, () => keepAside(source, segment));
 }
 
 /** Lists the segment, up to `end`, with the batches that verify, and takes no more writes. */

@@ -3,7 +3,7 @@ import type { ActiveSource } from "./active-segment.ts";
 import type { LogWindow } from "./log-window.ts";
 import { scanRecords } from "./record-scan.ts";
 import { replayRecord } from "./replay.ts";
-import { harmedLengthAt } from "./tail-search.ts";
+import { harmedRecordAt } from "./tail-search.ts";
 
 /** What was taken behind the damage. */
 interface Taken {
@@ -64,7 +64,7 @@ function allBatches({ missing, batches }: Taken): number {
 
 /** True when behind the last good record one more was written to its end and is harmed. */
 async function isEndHarmed({ files, opsLength, state }: ActiveSource, goodEnd: number): Promise<boolean> {
-  return (await harmedLengthAt(files.ops, { from: goodEnd, to: opsLength }, state.journaled)) > 0;
+  return (await harmedRecordAt(files.ops, { from: goodEnd, to: opsLength }, state.journaled)) !== undefined;
 }
 
 /** How many whole batches follow each other from a place of the `.log` to another; -1 when they do not. */

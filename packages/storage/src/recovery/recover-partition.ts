@@ -1,11 +1,10 @@
-import { ErrorCode, isCodedError } from "@millrace/errors";
 import type { DiskFile } from "@millrace/platform";
-import { fenced } from "../partition/fence.ts";
 import { emptySegment, type Segment } from "../segment/segment.ts";
 import { closeSegmentFiles } from "../segment/segment-files.ts";
 import { adoptCheckpoint } from "./adopt-checkpoint.ts";
 import { recoverClosed } from "./closed-partition.ts";
 import { type Base, findBase } from "./find-base.ts";
+import { keptOrFault } from "./kept-or-fault.ts";
 import { judgeNewer } from "./newer-segments.ts";
 import type { RecoverySource } from "./recovery-source.ts";
 import {
@@ -46,31 +45,13 @@ export async function recoverPartition(source: RecoverySource): Promise<Recovery
   const recovery = base === undefined ? nothingWritten() : await recoverFrom(source, base, found);
   const inDoubt = [...recovery.inDoubt];
   for (const leftover of leftovers.toReversed()) {
-    const doubted = await orFault(source, () => judgeNewer(source, leftover, base !== undefined));
+    const doubted = await judgeNewer(source, leftover, base !== undefined);
     if (doubted !== undefined) inDoubt.push(doubted);
   }
   if (state.fault !== undefined) {
     log.error("The partition is damaged and takes no writes.", { path: state.path, error: state.fault });
   }
   return { ...recovery, inDoubt, isNew: recovery.isNew && state.fault === undefined };
-}
-
-/**
- * What cannot be kept aside is not cut either: on a full or failing disk the partition is opened for
- * reading, and the next start tries again.
- */
-async function orFault<Result>(
-  source: RecoverySource,
-  action: () => Promise<Result>,
-): Promise<Result | undefined> {
-  try {
-    return await action();
-  } catch (error) {
-    const isDisks = isCodedError(error, ErrorCode.DiskFull) || isCodedError(error, ErrorCode.IoError);
-    if (!isDisks) throw error;
-    source.state.fault ??= error.code === ErrorCode.DiskFull ? error : fenced(error);
-    return undefined;
-  }
 }
 
 function nothingWritten(): Recovery {
@@ -114,9 +95,8 @@ async function recoverActiveOf(source: RecoverySource, base: Base): Promise<Reco
     }
     const { segment, finding } = await replayBase(source, base, files);
     const mayCut = state.fault === undefined && options.role === "exclusive";
-    const isTorn =
-      mayCut &&
-      (await orFault(source, () => setTailAside(source, { found: base.segment, segment, files, finding })));
+    const tail = { found: base.segment, segment, files, finding };
+    const isTorn = mayCut && (await keptOrFault(source, () => setTailAside(source, tail)));
     const torn = isTorn === true ? segment : undefined;
     const { frontier } = finding;
     return { isNew: false, isClosed: false, lacksLog: false, torn, inDoubt: doubtsOf(finding), frontier };

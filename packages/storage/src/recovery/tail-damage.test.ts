@@ -96,6 +96,27 @@ describe("a changed bit behind which nothing good lies", () => {
     }
   });
 
+  it("in the last record is damage also when its end lies in a sector of its own that holds only zeros", async () => {
+    const bench = await Bench.open({ tailLengthMax: 0, durability: "persisted" });
+    for (let at = 0; at < 4; at += 1) await bench.append([`message ${at}`]);
+    await bench.storeOffset(1, 7, 1);
+    await bench.storeOffset(1, 7, 3);
+    bench.disk = bench.disk.kill();
+    await bench.abandon();
+    const ops = await bench.fileBytes(OPS);
+    const start = ops.length - (RECORD + 16);
+    assert.equal((start + 136) % 512, 0, "eight zeros of the record lie in the next sector");
+    assert.ok(ops.subarray(start + 136).every((byte) => byte === 0));
+    for (let bit = 8 * start; bit < 8 * ops.length; bit += 3) {
+      bench.disk.flipBit(`${PATH}/${OPS}`, bit);
+      await bench.open();
+      await assertNothingCut(bench);
+      assert.throws(() => bench.partition.consumerOffset(1, 7), isDamage);
+      await bench.close();
+      bench.disk.flipBit(`${PATH}/${OPS}`, bit);
+    }
+  });
+
   it("in the mark of a clean close changes nothing", async () => {
     const { bench, all } = await written("store");
     await bench.open();

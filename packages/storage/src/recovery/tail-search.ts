@@ -2,7 +2,7 @@ import { decodeCheckpoint } from "../op-record/checkpoint.ts";
 import { type OpRecord, RECORD_HEADER_LENGTH, RecordKind } from "../op-record/record.ts";
 import { readAt } from "../segment/file-calls.ts";
 import type { ActiveSource } from "./active-segment.ts";
-import { harmedRecordLength, OP_RECORD_LENGTH_MAX } from "./harmed-record.ts";
+import { type HarmedRecord, harmedRecord, OP_RECORD_LENGTH_MAX } from "./harmed-record.ts";
 import type { LogWindow } from "./log-window.ts";
 import { type ByteRange, hasLostSector } from "./lost-bytes.ts";
 import { type ScannedRecord, scanRecords } from "./record-scan.ts";
@@ -75,13 +75,14 @@ export class TailSearch {
   async #note(record: OpRecord, position: number): Promise<void> {
     const { state, segment } = this.#source;
     this.#raise(record);
-    if (!isOp(record) || record.header.op <= state.journaled.op) return;
+    if (record.header.op <= state.journaled.op) return;
     this.#evidence.firstAt ??= position;
     if (position === this.#stop && isNext(state, segment, record)) {
       this.#unheld = { ...record, body: record.body.slice() };
       return;
     }
-    const isLater = record.header.op - record.groupPlace > state.journaled.op + 1;
+    // The mark of a clean close comes when every op up to its own is written.
+    const isLater = !isOp(record) || record.header.op - record.groupPlace > state.journaled.op + 1;
     this.#evidence.laterOp ||= isLater;
     if (isLater && record.kind === RecordKind.batch && !this.#evidence.laterBatch) {
       this.#evidence.laterBatch = (await this.#window?.holds(record.place)) ?? true;
@@ -94,9 +95,9 @@ export class TailSearch {
     const { laterOp, laterBatch } = this.#evidence;
     if (laterBatch || this.#unheld === undefined || files.log === undefined) return true;
     const { place } = this.#unheld;
+    if (isPersisted && laterOp) return true;
     const wrong = await this.#window?.wrongBytes(place);
     if (wrong === undefined) return false;
-    if (isPersisted && laterOp) return true;
     return !(await hasLostSector(files.log, place.position, wrong));
   }
 
@@ -112,11 +113,14 @@ export class TailSearch {
     return { from: this.#stop, to: Math.max(end, this.#stop + 1) };
   }
 
-  /** Where the record of the next op must be, when it is there to its end and nothing good follows. */
+  /**
+   * Where the record of the next op must be, when it is there to its end and nothing good follows; without
+   * the zeros that it ends with.
+   */
   async #harmedRecord(hasBatchBehind: boolean): Promise<ByteRange | undefined> {
     const { files, opsLength, state } = this.#source;
-    const length = await harmedLengthAt(files.ops, { from: this.#stop, to: opsLength }, state.journaled);
-    if (length > 0) return this.#upTo(this.#stop + length);
+    const harmed = await harmedRecordAt(files.ops, { from: this.#stop, to: opsLength }, state.journaled);
+    if (harmed !== undefined) return this.#upTo(this.#stop + harmed.filledLength);
     const isWhole = hasBatchBehind && opsLength - this.#stop >= RECORD_HEADER_LENGTH;
     return isWhole ? this.#upTo(this.#stop + RECORD_HEADER_LENGTH) : undefined;
   }
@@ -158,14 +162,14 @@ function isOp({ kind }: OpRecord): boolean {
   return kind === RecordKind.batch || kind === RecordKind.operation;
 }
 
-/** `harmedRecordLength` of what lies in a range of an `.ops`. */
-export async function harmedLengthAt(
+/** `harmedRecord` of what lies in a range of an `.ops`. */
+export async function harmedRecordAt(
   file: ActiveSource["files"]["ops"],
   range: ByteRange,
-  before: { readonly op: number; readonly opChecksum: bigint },
-): Promise<number> {
+  before: { readonly op: number; readonly opChecksum: bigint; readonly nextOffset: number },
+): Promise<HarmedRecord | undefined> {
   const bytes = new Uint8Array(Math.max(0, Math.min(OP_RECORD_LENGTH_MAX, range.to - range.from)));
   const length = await readAt(file, bytes, range.from);
-  const due = { op: before.op + 1, parent: before.opChecksum };
-  return harmedRecordLength(bytes.subarray(0, length), due);
+  const { op, opChecksum: parent, nextOffset } = before;
+  return harmedRecord(bytes.subarray(0, length), { op: op + 1, parent, nextOffset });
 }

@@ -38,7 +38,7 @@ export async function cutPartition(source: CutSource, op: number): Promise<void>
     base = (await findBase(source, source.identity, older(found, segment))).base;
   }
   if (base === undefined) return;
-  for (const segment of newer) await removeSegmentFiles(disk, path, segment);
+  if (newer.length > 0) await removeSegmentFiles(disk, path, newer);
   const wasCut = await cutSegment(source, base.segment, op);
   if (wasCut || newer.length > 0) await disk.syncDirectory(path);
 }

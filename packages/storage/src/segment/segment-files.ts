@@ -30,30 +30,54 @@ export async function createSegmentFiles(
   name: SegmentName,
   reservedLength: number,
 ): Promise<SegmentFiles> {
-  const files: DiskFile[] = [];
+  const files: Partial<Record<"ops" | "log", DiskFile>> = {};
   try {
     for (const kind of ["ops", "log"] as const) {
       const file = await disk.openFile(`${path}/${segmentFileName(name, kind)}`, "create-or-open");
-      files.push(file);
+      files[kind] = file;
       if ((await file.length()) > 0) await file.truncate(0);
       if (kind === "log" && reservedLength > 0) await file.preallocate(reservedLength);
     }
   } catch (error) {
-    await Promise.all(files.map((file) => file.close().catch(() => undefined)));
+    await dropSegmentFiles(disk, path, name, files);
     throw error;
   }
-  const [ops, log] = files as [DiskFile, DiskFile];
-  return { log, ops };
+  return files as SegmentFiles;
 }
 
 /**
- * Removes a segment's files. The `.ops` goes last: it alone proves whose the files are, so that a start after
- * a crash in between can finish the work.
+ * Closes and removes the files of a segment that could not begin: on a full disk even their few bytes are
+ * missed. What cannot be removed is emptied by the next attempt.
  */
-export async function removeSegmentFiles(disk: Disk, path: string, name: SegmentName): Promise<void> {
-  for (const kind of ["index", "log", "ops"] as const) {
-    await disk.removeFile(`${path}/${segmentFileName(name, kind)}`);
+export async function dropSegmentFiles(
+  disk: Disk,
+  path: string,
+  name: SegmentName,
+  files: Partial<SegmentFiles>,
+): Promise<void> {
+  for (const kind of ["log", "ops"] as const) {
+    await files[kind]?.close().catch(() => undefined);
+    if (files[kind] !== undefined)
+      await disk.removeFile(`${path}/${segmentFileName(name, kind)}`).catch(() => undefined);
   }
+}
+
+/**
+ * Removes the files of segments. What holds messages is gone for good before the first `.ops` goes: an `.ops`
+ * alone proves whose the files are, so a start after power loss in between finishes the work, and no `.log`
+ * is left behind that would pass for messages once something else is damaged.
+ */
+export async function removeSegmentFiles(
+  disk: Disk,
+  path: string,
+  names: readonly SegmentName[],
+): Promise<void> {
+  for (const name of names) {
+    await disk.removeFile(`${path}/${segmentFileName(name, "index")}`);
+    await disk.removeFile(`${path}/${segmentFileName(name, "log")}`);
+  }
+  await disk.syncDirectory(path);
+  for (const name of names) await disk.removeFile(`${path}/${segmentFileName(name, "ops")}`);
 }
 
 /** Closes both files; an error while closing changes nothing about what was written. */

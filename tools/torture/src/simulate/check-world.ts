@@ -87,7 +87,8 @@ async function checkPurge(topic: WorldTopic, client: SimClient): Promise<void> {
     const { messages } = partition;
     if (!messages.mayBePurged) continue;
     const first = await poll(client, partition, { strategy: { kind: "first" }, count: 1 });
-    const isEmpty = first.code === 0 && first.messages.length === 0;
+    const isNewer = first.messages.some(({ number }) => messages.isBehindPurge(number));
+    const isEmpty = isNewer || (first.code === 0 && first.messages.length === 0);
     if (!partition.isHarmed) {
       isNot ||= !isEmpty;
       isPurged ||= isEmpty && messages.isFilled;
@@ -120,8 +121,10 @@ async function readWhole(partition: WorldPartition, client: SimClient): Promise<
     } else if (code !== 0) {
       throw new Violation("answer", `${ledger.name} offset ${offset} is answered with ${code}`);
     } else if (messages.length === 0) {
+      if (ledger.provesPurge(offset)) purgePartition(partition);
       break;
     } else {
+      if (messages.some(({ number }) => ledger.isBehindPurge(number))) purgePartition(partition);
       offset = seeAll(ledger, messages, offset);
     }
   }

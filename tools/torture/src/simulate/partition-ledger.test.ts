@@ -63,3 +63,38 @@ test("power loss takes what is not protected, and nothing that stands before som
   ledger.losePower();
   assert.throws(() => read(ledger, []), breaks("lost"));
 });
+
+test("what a deletion took comes back with power loss only where nothing of the topic is persisted", () => {
+  for (const isTrimSafe of [true, false]) {
+    const { ledger } = ledgerOfTwo();
+    ledger.allowTrim(1, 1_000_000);
+    read(ledger, [2, 3]);
+    ledger.losePower(isTrimSafe);
+    if (isTrimSafe) assert.throws(() => read(ledger, [0, 1, 2, 3]), breaks("returned"));
+    else read(ledger, [0, 1, 2, 3]);
+  }
+});
+
+test("what power loss may have taken is not taken by a deletion: it may come back where it was", () => {
+  const { ledger } = ledgerOfTwo();
+  ledger.losePower();
+  ledger.allowTrim(1, 1_000_000);
+  read(ledger, []);
+  read(ledger, [0, 1, 2, 3]);
+});
+
+test("a purge whose outcome damage hides is judged once something shows it", () => {
+  const { ledger } = ledgerOfTwo();
+  ledger.harm();
+  ledger.allowPurge();
+  assert.ok(!ledger.provesPurge(4), "the end of what is known proves nothing");
+  read(ledger, [], [0]);
+  assert.throws(() => read(ledger, [0, 1]), breaks("lost"), "what is not purged is there as a whole");
+  assert.ok(ledger.provesPurge(2));
+  assert.ok(!ledger.takesSends, "what is sent beside a purge may come before or behind it");
+  ledger.answerPurge();
+  const { first } = ledger.send(LENGTHS);
+  assert.deepEqual([ledger.isBehindPurge(first - 1), ledger.isBehindPurge(first)], [false, true]);
+  ledger.purge();
+  assert.throws(() => read(ledger, [2, 3]), breaks("returned"));
+});

@@ -62,9 +62,13 @@ export class PartitionLedger {
   /** Bytes that may have gone from the beginning; without end where messages expire. */
   #trimCredit: number;
   readonly #isExpiring: boolean;
+  /** Batches that deletions of segments took since the last purge. */
+  #trimmed: LedgerBatch[] = [];
   #longestBatch = 0;
   /** A purge was asked for whose outcome is open, or that the damage of the partition puts off. */
   #mayBePurged = false;
+  /** The first number that was sent behind the answer of that purge; nothing before the answer. */
+  #purgeMark: number | undefined;
   /** The record that left out a torn tail may have changed: what nobody was told of may come back. */
   #isHarmed = false;
   /** The power failed since the last read of everything: the end may lie lower than before. */
@@ -100,6 +104,16 @@ export class PartitionLedger {
     return this.#mayBePurged;
   }
 
+  /** False while nobody can say whether what is sent now comes before a purge or behind it. */
+  get takesSends(): boolean {
+    return !this.#mayBePurged || this.#purgeMark !== undefined;
+  }
+
+  /** True for a message that can only be there when the purge whose outcome is open took effect before. */
+  isBehindPurge(number: number): boolean {
+    return this.#mayBePurged && this.#purgeMark !== undefined && number >= this.#purgeMark;
+  }
+
   /** Notes a batch before it leaves. */
   send(lengths: readonly number[]): LedgerBatch {
     const fresh = { outcome: "pending", base: -1, seenCount: 0, isSafe: false } as const;
@@ -124,6 +138,11 @@ export class PartitionLedger {
     if (batch.outcome === "pending") batch.outcome = "unknown";
   }
 
+  /** Notes a refusal which says that nothing of the batch is on the disk. */
+  refuse(batch: LedgerBatch): void {
+    if (batch.outcome === "pending") batch.outcome = "absent";
+  }
+
   /** Notes the end of the process that owed answers. */
   loseAnswers(): void {
     for (const batch of this.#unplaced) this.loseAnswer(batch);
@@ -139,9 +158,13 @@ export class PartitionLedger {
     return this.#placed.slice();
   }
 
-  /** The power failed, and only what is `isSafe` is protected from that. */
-  losePower(): void {
+  /**
+   * The power failed, and only what is `isSafe` is protected from that.
+   * @param isTrimSafe  a deletion of segments is protected too, else what it took may be there again
+   */
+  losePower(isTrimSafe = false): void {
     this.#mayEndEarlier = true;
+    if (!isTrimSafe) for (const batch of this.#trimmed.splice(0)) batch.outcome = "vague";
     for (const batch of [...this.#placed, ...this.#unplaced]) {
       if (batch.isSafe) continue;
       batch.mayBeLost = true;
@@ -163,6 +186,12 @@ export class PartitionLedger {
   /** Notes that a purge was asked for: from now on the partition may be empty. */
   allowPurge(): void {
     this.#mayBePurged = true;
+    this.#purgeMark = undefined;
+  }
+
+  /** Notes that the purge was answered: it comes before all that is sent from now on, whenever it is done. */
+  answerPurge(): void {
+    this.#purgeMark = this.#numbers.next;
   }
 
   /** Notes that a purge did not happen. */
@@ -173,10 +202,17 @@ export class PartitionLedger {
   /** Notes that the partition was purged: everything is gone, and offsets begin again at 0. */
   purge(): void {
     for (const batch of this.#placed) batch.outcome = "removed";
+    this.#trimmed = [];
     this.#placed = [];
     this.#floor = 0;
     this.#trimCredit = this.#isExpiring ? Number.POSITIVE_INFINITY : 0;
     this.#mayBePurged = false;
+  }
+
+  /** True when a log that ends at `offset` can only have been purged: what is known behind it is gone. */
+  provesPurge(offset: number): boolean {
+    const isGone = this.#placed.some(({ base, mayBeLost }) => base >= offset && !mayBeLost);
+    return this.#mayBePurged && !this.mayBeTrimmed && isGone;
   }
 
   /** The first batch that is known to reach to `offset` or beyond; undefined for none. */
@@ -216,12 +252,14 @@ export class PartitionLedger {
   }
 
   /**
-   * Ends a read of everything.
+   * Ends a read of everything. While a purge is open and none of its batches was seen, nothing is judged:
+   * they may all be gone, or hidden by damage.
    *
    * @param damaged  offsets at which the answer was the code of damage
    * @throws Violation lost
    */
   endRead(damaged: readonly number[]): void {
+    if (this.#mayBePurged && this.#placed.every(({ seenCount }) => seenCount === 0)) return;
     let isBeginning = true;
     this.#placed = this.#placed.filter((batch) => {
       const isKept = this.#isThere(batch, damaged, isBeginning);
@@ -243,14 +281,16 @@ export class PartitionLedger {
     if (batch.seenCount === batch.lengths.length) return true;
     const isReported = damaged.some((offset) => offset >= batch.base && offset < endOf(batch));
     if (isReported && batch.mayBeDamaged && !batch.mayBeLost) return true;
+    // Who may have lost it cannot say that a deletion took it, which would forbid it to come back.
+    if (batch.mayBeLost) {
+      batch.outcome = "vague";
+      return false;
+    }
     const length = 256 + batch.lengths.reduce((sum, payload) => sum + payload + 48, 0);
     if (isBeginning && batch.seenCount === 0 && !isReported && length <= this.#trimCredit) {
       this.#trimCredit -= length;
       batch.outcome = "removed";
-      return false;
-    }
-    if (batch.mayBeLost) {
-      batch.outcome = "vague";
+      this.#trimmed.push(batch);
       return false;
     }
     const how = isReported ? "is answered with the code of damage" : "is not there";

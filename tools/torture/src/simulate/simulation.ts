@@ -141,7 +141,7 @@ export class Simulation {
   #losePower(): void {
     for (const partition of this.#world.partitions) {
       if (partition.topic.durability === "persisted") continue;
-      partition.messages.losePower();
+      partition.messages.losePower(partition.topic.offsetDurability === "persisted");
       partition.isHarmed = true;
       for (const { ledger } of partition.offsets) {
         ledger.harm();

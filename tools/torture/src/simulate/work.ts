@@ -66,7 +66,8 @@ export function begin(labour: Labour): boolean {
   const dice = random.below(100);
   if (dice >= 86) return beginOperation(labour, partition, dice);
   if (producer.inFlightCount >= IN_FLIGHT_MAX) return false;
-  if (partition.messages.mayBePurged) return false;
+  const { messages } = partition;
+  if (dice < 50 ? !messages.takesSends : messages.mayBePurged) return false;
   if (dice < 50) follow(labour, send(labour, partition));
   else if (dice < 66) follow(labour, pollSome(labour, partition));
   else follow(labour, store(labour, partition));
@@ -76,8 +77,10 @@ export function begin(labour: Labour): boolean {
 function beginOperation(labour: Labour, partition: WorldPartition, dice: number): boolean {
   if (labour.operator.inFlightCount > 0) return false;
   if (dice >= 94) follow(labour, changeCatalog(labour));
-  else if (dice >= 90) follow(labour, deleteSegments(labour, partition));
-  else if (dice >= 88 || partition.isHarmed) follow(labour, repair(labour, partition));
+  else if (dice >= 90) {
+    if (partition.messages.mayBePurged) return false;
+    follow(labour, deleteSegments(labour, partition));
+  } else if (dice >= 88 || partition.isHarmed) follow(labour, repair(labour, partition));
   else {
     const { topic } = partition;
     // What is on its way beside a purge may come before or behind it.
@@ -114,10 +117,13 @@ async function send(labour: Labour, partition: WorldPartition): Promise<void> {
   const base = code === 0 ? decodeSendMessagesReply(payload)[0]?.baseOffset : undefined;
   labour.note(`${messages.name} batch ${batch.first}: code ${code}, offset ${base}`);
   if (code !== 0) {
-    messages.loseAnswer(batch);
+    // A cut of what a full disk refused is synced where messages are.
+    if (code === ErrorCode.DiskFull && topic.durability === "persisted") messages.refuse(batch);
+    else messages.loseAnswer(batch);
     return judgeRefusal(labour, partition, "SendMessages", code);
   }
   if (base === undefined) throw new Violation("answer", "a send is confirmed without its offset");
+  if (messages.isBehindPurge(batch.first)) purgePartition(partition);
   messages.acknowledge(batch, base);
   if (topic.durability === "persisted") batch.isSafe = true;
 }
@@ -177,9 +183,13 @@ async function purge(labour: Labour, topic: WorldTopic): Promise<void> {
   const { code } = await labour.operator.command("PurgeTopic", encodePurgeTopic(targetOf(topic)));
   labour.note(`${topic.name} purge: code ${code}`);
   if (code !== 0) return judgeRefusal(labour, undefined, "PurgeTopic", code);
-  // What cannot be written now is emptied by a later start.
-  if (isTroubled || labour.trouble.isTroubled || topic.partitions.some(({ isHarmed }) => isHarmed)) return;
-  for (const partition of topic.partitions) purgePartition(partition);
+  // What cannot be written now is emptied before the next thing that is written.
+  const mayBeOwed =
+    isTroubled || labour.trouble.isTroubled || topic.partitions.some(({ isHarmed }) => isHarmed);
+  for (const partition of topic.partitions) {
+    if (mayBeOwed) partition.messages.answerPurge();
+    else purgePartition(partition);
+  }
 }
 
 async function repair(labour: Labour, partition: WorldPartition): Promise<void> {

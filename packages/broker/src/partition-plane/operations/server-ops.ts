@@ -4,6 +4,7 @@ import { StorageOperation } from "@millrace/storage";
 import { SERVER_CLIENT } from "@millrace/vsr";
 import { GROUP_KIND } from "../../consumer-groups/group-kind.ts";
 import type { PartitionGroup } from "../partition-group.ts";
+import type { PurgeOp } from "../partition-op.ts";
 
 /** A consumer group's stored offset; nothing also when damage hides it. */
 export function groupOffset({ partition }: PartitionGroup, groupId: number): number | undefined {
@@ -43,6 +44,12 @@ export async function forgetGroup(group: PartitionGroup, groupId: number, log: L
 /** Milliseconds between two looks whether the group's primary has purged, or this replica became it. */
 const PURGE_RETRY_DELAY_MS = 100;
 
+/** What purging needs of its host. */
+export interface PurgeHost {
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
 /**
  * See `PartitionHandle.purge`. In a group of several replicas the primary asks for it, whichever that is by
  * then, and the others wait until they have it from there.
@@ -52,17 +59,15 @@ export async function purgePartition(
   generation: number,
   host: PurgeHost,
 ): Promise<void> {
+  if (group.replication === undefined) {
+    if ((group.partition?.purgeGeneration ?? 0) < generation) await purgeHere(group, generation, host.log);
+    return;
+  }
   while (isDue(group, generation)) {
     if (group.isPrimary) await purgeHere(group, generation, host.log);
-    if (group.replication === undefined || !isDue(group, generation)) return;
+    if (!isDue(group, generation)) return;
     await new Promise<void>((resolve) => host.clock.setTimer(PURGE_RETRY_DELAY_MS, resolve));
   }
-}
-
-/** What purging needs of its host. */
-export interface PurgeHost {
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 function isDue({ partition, isClosed }: PartitionGroup, generation: number): boolean {
@@ -70,9 +75,10 @@ function isDue({ partition, isClosed }: PartitionGroup, generation: number): boo
 }
 
 function purgeHere(group: PartitionGroup, generation: number, log: Log): Promise<void> {
-  return new Promise<void>((resolve) =>
-    group.purge({
+  return new Promise<void>((resolve) => {
+    const op: PurgeOp = {
       operation: StorageOperation.purge,
+      generation,
       client: SERVER_CLIENT,
       request: 0n,
       user: 0,
@@ -80,9 +86,12 @@ function purgeHere(group: PartitionGroup, generation: number, log: Log): Promise
       committed: () => resolve(),
       failed: (code) => {
         const facts = { ...group.identity, generation, code };
-        log.error("A partition could not be purged; the next start tries again.", facts);
+        log.error("A partition could not be purged; that comes before the next write to it.", facts);
         resolve();
       },
-    }),
-  );
+    };
+    if (group.partition !== undefined) return group.purge(op);
+    group.purges.owe(op);
+    resolve();
+  });
 }
