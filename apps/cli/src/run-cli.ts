@@ -56,6 +56,11 @@ function sendTextsTo(command: Command, world: World, mode: OutputMode): void {
       if (mode !== "json") write(`${text.trimEnd()}\n  next: See ${helpOf(command)}\n`);
     },
   });
+  // commander's own `help` ends with whatever exit code its process has by then, which is not this run's.
+  command.help = (context?: { readonly error: boolean }): never => {
+    command.outputHelp(context);
+    throw new CommanderError(context?.error === true ? 1 : 0, "commander.help", "(outputHelp)");
+  };
   for (const child of command.commands) sendTextsTo(child, world, mode);
 }
 
