@@ -22,6 +22,7 @@ Kills a built server under load, starts it again and compares everything with wh
 
   --rounds N     rounds (default 100)
   --seed N       32 bits of chance to repeat; the run prints its own
+  --shards N     threads that own partitions (default 1), as sharding.cpu_allocation
   --keep         keep the data folder also when everything passed
   --server PATH  a server's entry to run in place of this repository's
   --folder PATH  where the data folder is made (default: the system's temporary folder)
@@ -32,12 +33,16 @@ Kills a built server under load, starts it again and compares everything with wh
  */
 const ROUNDS_PER_FOLDER = 100;
 
+/** Snapshots of the metadata as often as they may be, so that some are under way when the server is killed. */
+const SETTINGS = { MILLRACE_METADATA_JOURNAL_SLOTS: "256" };
+
 /** Rounds that passed, on all folders. */
 let passed = 0;
 
 interface Options {
   readonly rounds: number;
   readonly seed: number;
+  readonly shards: number;
   readonly keep: boolean;
   readonly folder: string;
   /** Entry of the server to run; undefined for the built one. */
@@ -56,6 +61,7 @@ function readOptions(): Options | undefined {
     options: {
       rounds: { type: "string", default: "100" },
       seed: { type: "string", default: String(Math.floor(Math.random() * 2 ** 32)) },
+      shards: { type: "string", default: "1" },
       keep: { type: "boolean", default: false },
       folder: { type: "string", default: tmpdir() },
       server: { type: "string" },
@@ -66,6 +72,7 @@ function readOptions(): Options | undefined {
   return {
     rounds: wholeNumber("rounds", values.rounds, 1_000_000),
     seed: wholeNumber("seed", values.seed, 2 ** 32 - 1),
+    shards: wholeNumber("shards", values.shards, 64),
     keep: values.keep,
     folder: resolve(values.folder),
     server: values.server === undefined ? undefined : resolve(values.server),
@@ -73,13 +80,12 @@ function readOptions(): Options | undefined {
 }
 
 function printRound(number: number, report: RoundReport): void {
-  const { fault, acknowledgedCount, seenCount, startMs, roundMs } = report;
+  const { fault, killed, startsKilled, acknowledgedCount, seenCount, startMs, roundMs } = report;
   const when = fault.isAfterLogin ? "of load" : "among the logins";
-  const { length } = fault.startKills;
-  const kills = length === 0 ? "" : `, ${length} ${length === 1 ? "start" : "starts"} killed`;
+  const kills = startsKilled.map((where) => `, a start ${where}`).join("");
   const counts = `${acknowledgedCount} acknowledged, ${seenCount} read`;
   const times = `start ${startMs.toFixed(0)} ms, round ${(roundMs / 1000).toFixed(1)} s`;
-  console.log(`round ${number}: killed after ${fault.killAfterMs} ms ${when}${kills}; ${counts}; ${times}`);
+  console.log(`round ${number}: killed ${killed} ${when}${kills}; ${counts}; ${times}`);
 }
 
 /** Runs rounds `first` to `last` on one data folder. Throws Violation. */
@@ -99,6 +105,8 @@ async function runOnFreshFolder(options: Options, first: number, last: number): 
     entry: options.server ?? builtServer(),
     folder,
     port: await freePort(),
+    settings: { ...SETTINGS, MILLRACE_SHARDING_CPU_ALLOCATION: String(options.shards) },
+    hasKillPoints: true,
   });
   const onExit = () => server.killNow();
   process.on("exit", onExit);

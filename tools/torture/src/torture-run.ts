@@ -24,6 +24,9 @@ const REQUEST_TIMEOUT_MS = 15_000;
 /** What one round did. */
 export interface RoundReport {
   readonly fault: Fault;
+  /** Where the server was killed under load, and where each start was. */
+  readonly killed: string;
+  readonly startsKilled: readonly string[];
   /** Messages acknowledged in this round, and read back after it. */
   readonly acknowledgedCount: number;
   readonly seenCount: number;
@@ -59,12 +62,14 @@ export class TortureRun {
     const startedMs = performance.now();
     const before = this.#acknowledged();
     const fault = chooseFault(this.#random);
-    await this.#load(number, fault);
-    const startMs = await comeBack(this.#server, fault, this.#lastStartMs);
+    const killed = await this.#load(number, fault);
+    const { startMs, killed: startsKilled } = await comeBack(this.#server, fault, this.#lastStartMs);
     this.#lastStartMs = startMs;
     const seenCount = await this.verify(false);
     return {
       fault,
+      killed,
+      startsKilled,
       acknowledgedCount: this.#acknowledged() - before,
       seenCount,
       startMs,
@@ -121,8 +126,8 @@ export class TortureRun {
     return count;
   }
 
-  /** Lets everybody work until the server is killed. Throws the first Violation. */
-  async #load(number: number, fault: Fault): Promise<void> {
+  /** Lets everybody work until the server is killed, and says where. Throws the first Violation. */
+  async #load(number: number, fault: Fault): Promise<string> {
     const server = this.#server;
     const failed = new AbortController();
     let violation: Violation | undefined;
@@ -142,7 +147,7 @@ export class TortureRun {
           return isDead || server.isStopWanted || violation !== undefined;
         },
         get isServerEnding() {
-          return isDead || server.isStopWanted;
+          return isDead || server.isEnding;
         },
         connect: (more) => {
           const connection = this.#connect(more);
@@ -154,10 +159,11 @@ export class TortureRun {
       return actor.run(round).catch((error: unknown) => fail(asViolation(error)));
     });
     if (fault.isAfterLogin) await Promise.allSettled(connections);
-    await killUnderLoad(server, fault, failed.signal);
+    const killed = await killUnderLoad(server, fault, failed.signal);
     isDead = true;
     await withinTime("the end of the load", SETTLE_MAX_MS, Promise.all(actors));
     if (violation !== undefined) throw violation;
+    return killed;
   }
 
   #acknowledged(): number {

@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, openSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import type { KillPoint } from "../kill-points/kill-point.ts";
 import { Violation } from "../oracle/violation.ts";
 
 /** A start reads what the last crash left; one that needs longer hangs. */
@@ -9,6 +11,8 @@ const START_MAX_MS = 30_000;
 /** A stop flushes and closes. */
 const STOP_MAX_MS = 20_000;
 const LOG_LINES_SHOWN = 20;
+/** Makes a server listen for the orders of `killAt`. */
+const DIE_AT_POINT = fileURLToPath(new URL("../kill-points/die-at-point.cjs", import.meta.url));
 
 /** Where a server runs. */
 export interface ServerPlace {
@@ -21,6 +25,8 @@ export interface ServerPlace {
   readonly runner?: readonly string[];
   /** Configuration by variable. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Whether the server can be told to die at a point; its file calls are wrapped then. */
+  readonly hasKillPoints?: boolean;
 }
 
 /**
@@ -32,6 +38,7 @@ export class ServerProcess {
   readonly #logPath: string;
   #child: ChildProcess | undefined;
   #isStopWanted = false;
+  #isArmed = false;
   /** Called when the server ends without having been told to. */
   onUnwantedExit: (violation: Violation) => void = () => {};
 
@@ -48,6 +55,11 @@ export class ServerProcess {
   /** True from the moment the server was told to end, or before it was started. */
   get isStopWanted(): boolean {
     return this.#isStopWanted;
+  }
+
+  /** True when it may be dead at any time: it was told to end, or to die at a point. */
+  get isEnding(): boolean {
+    return this.#isStopWanted || this.#isArmed;
   }
 
   /** Starts the server and waits for its banner. Returns milliseconds. Throws Violation server. */
@@ -78,6 +90,38 @@ export class ServerProcess {
     return isReady;
   }
 
+  /** Starts the server so that it dies at a point of its start. False when it was ready without. */
+  async startAndKillAt(point: KillPoint): Promise<boolean> {
+    this.#order(point);
+    const child = this.#spawn();
+    this.#isArmed = true;
+    const late = sleep(START_MAX_MS, "late", { ref: false });
+    const outcome = await Promise.race([bannerOf(child), exitOf(child), late]);
+    if (outcome !== "ended by SIGKILL" && outcome !== "ready") {
+      throw this.#violation(`the server was to be killed in its start: it ${outcome}`);
+    }
+    await this.kill();
+    this.#order(undefined);
+    return outcome !== "ready";
+  }
+
+  /**
+   * Tells the running server to die at a point; kills it when it has not come there in time. False then.
+   *
+   * @param signal  ends the waiting early
+   */
+  async killAt(point: KillPoint, limitMs: number, signal: AbortSignal): Promise<boolean> {
+    const child = this.#child;
+    if (child === undefined) return false;
+    this.#isArmed = true;
+    this.#order(point);
+    const late = sleep(limitMs, "late", { signal }).catch(() => "late");
+    const outcome = await Promise.race([exitOf(child), late]);
+    await this.kill();
+    this.#order(undefined);
+    return outcome === "ended by SIGKILL";
+  }
+
   /** `kill -9`; resolves when the process is gone. */
   kill(): Promise<string> {
     return this.#end("SIGKILL");
@@ -98,8 +142,11 @@ export class ServerProcess {
 
   #spawn(): ChildProcess {
     this.#isStopWanted = false;
-    const { entry, folder, settings, runner = [] } = this.#place;
-    const [program = "", ...args] = [...runner, process.execPath, entry, "--with-default-root-credentials"];
+    this.#isArmed = false;
+    const { entry, folder, settings, runner = [], hasKillPoints = false } = this.#place;
+    const flags = hasKillPoints ? ["--require", DIE_AT_POINT] : [];
+    const command = [process.execPath, ...flags, entry, "--with-default-root-credentials"];
+    const [program = "", ...args] = [...runner, ...command];
     const log = openSync(this.#logPath, "a");
     const child = spawn(program, args, {
       cwd: folder,
@@ -118,11 +165,24 @@ export class ServerProcess {
     child.once("close", () => closeSync(log));
     child.once("exit", (code, signal) => {
       if (this.#isStopWanted || this.#child !== child) return;
+      if (this.#isArmed && signal === "SIGKILL") {
+        this.#isStopWanted = true;
+        return;
+      }
       this.onUnwantedExit(
         this.#violation(`the server ended by itself with ${signal ?? `exit code ${code}`}`),
       );
     });
     return child;
+  }
+
+  /** Written whole, as a server reads it at any time. */
+  #order(point: KillPoint | undefined): void {
+    const path = join(this.#place.folder, "kill-at");
+    rmSync(path, { force: true });
+    if (point === undefined) return;
+    writeFileSync(`${path}.new`, JSON.stringify(point));
+    renameSync(`${path}.new`, path);
   }
 
   async #end(signal: "SIGKILL" | "SIGTERM"): Promise<string> {
