@@ -2,19 +2,25 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { damageCommand } from "./damage/damage-command.ts";
+import { fullDiskCommand } from "./full-disk/full-disk-command.ts";
 import { asViolation, type Violation } from "./oracle/violation.ts";
 import { scenarioCommand } from "./scenarios/scenario-command.ts";
 import { builtServer } from "./server/built-server.ts";
 import { freePort } from "./server/free-port.ts";
 import { ServerProcess } from "./server/server-process.ts";
+import { shardSettings } from "./server/shard-settings.ts";
 import { simulateCommand } from "./simulate/simulate-command.ts";
 import { soak } from "./soak/soak.ts";
 import { type RoundReport, TortureRun } from "./torture-run.ts";
 import { trace } from "./trace/trace.ts";
+import { wholeNumber } from "./whole-number.ts";
 
 const USAGE = `Usage: npm run torture -- [options]
        npm run torture -- soak [--minutes N] [--events N] [--seed N]   members of a group come and go
        npm run torture -- simulate [--seeds FROM..TO]   a broker over a failing simulated disk
+       npm run torture -- damage [--rounds N]   files are flipped, cut and removed between starts
+       npm run torture -- full-disk [--rounds N] [--room mount|limit]   the disk fills, and space returns
        npm run torture -- scenario B-01 ...   those of docs/fault-scenarios.md at full size
        npm run torture -- trace    no reply leaves before its writes returned (needs strace)
 
@@ -33,9 +39,6 @@ Kills a built server under load, starts it again and compares everything with wh
  */
 const ROUNDS_PER_FOLDER = 100;
 
-/** Snapshots of the metadata as often as they may be, so that some are under way when the server is killed. */
-const SETTINGS = { MILLRACE_METADATA_JOURNAL_SLOTS: "256" };
-
 /** Rounds that passed, on all folders. */
 let passed = 0;
 
@@ -47,13 +50,6 @@ interface Options {
   readonly folder: string;
   /** Entry of the server to run; undefined for the built one. */
   readonly server: string | undefined;
-}
-
-function wholeNumber(name: string, text: string, max: number): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 0 || value > max)
-    throw new Error(`--${name} is no number of 0..${max}`);
-  return value;
 }
 
 function readOptions(): Options | undefined {
@@ -105,7 +101,7 @@ async function runOnFreshFolder(options: Options, first: number, last: number): 
     entry: options.server ?? builtServer(),
     folder,
     port: await freePort(),
-    settings: { ...SETTINGS, MILLRACE_SHARDING_CPU_ALLOCATION: String(options.shards) },
+    settings: shardSettings(options.shards),
     hasKillPoints: true,
   });
   const onExit = () => server.killNow();
@@ -148,6 +144,8 @@ async function main(): Promise<void> {
 const [, , command, ...rest] = process.argv;
 if (command === "soak") await soak(rest);
 else if (command === "simulate") await simulateCommand(rest);
+else if (command === "damage") await damageCommand(rest);
+else if (command === "full-disk") await fullDiskCommand(rest);
 else if (command === "scenario") scenarioCommand(rest);
 else if (command === "trace") await trace();
 else await main();

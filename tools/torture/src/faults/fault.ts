@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SeededRandom } from "@millrace/testkit";
 import { chooseKillPoint, describeKillPoint, type KillPoint } from "../kill-points/kill-point.ts";
+import { Violation } from "../oracle/violation.ts";
 import type { ServerProcess } from "../server/server-process.ts";
 
 /**
@@ -84,8 +85,10 @@ export async function comeBack(server: ServerProcess, fault: Fault, lastStartMs:
       await server.startAndKill(kill * lastStartMs);
       killed.push(`after ${(kill * lastStartMs).toFixed(0)} ms`);
     } else {
-      const isReached = await server.startAndKillAt(kill);
-      killed.push(isReached ? describeKillPoint(kill) : `when ready, without ${describeKillPoint(kill)}`);
+      const outcome = await server.startAndKillAt(kill);
+      if (outcome === "refused") throw new Violation("server", `a start was refused: ${server.lastLine()}`);
+      const where = describeKillPoint(kill);
+      killed.push(outcome === "killed" ? where : `when ready, without ${where}`);
     }
   }
   return { startMs: await server.start(), killed };

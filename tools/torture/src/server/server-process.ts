@@ -14,6 +14,13 @@ const LOG_LINES_SHOWN = 20;
 /** Makes a server listen for the orders of `killAt`. */
 const DIE_AT_POINT = fileURLToPath(new URL("../kill-points/die-at-point.cjs", import.meta.url));
 
+/** Ends of a start that is to be killed at a point. */
+const OUTCOMES: Readonly<Record<string, "killed" | "ready" | "refused">> = {
+  "ended by SIGKILL": "killed",
+  ready: "ready",
+  "ended with exit code 1": "refused",
+};
+
 /** Where a server runs. */
 export interface ServerPlace {
   /** Path of the server's entry. */
@@ -39,6 +46,9 @@ export class ServerProcess {
   #child: ChildProcess | undefined;
   #isStopWanted = false;
   #isArmed = false;
+  #mayRefuse = false;
+  /** Resolves when all that the last process said is in the log. */
+  #logEnd: Promise<void> = Promise.resolve();
   /** Called when the server ends without having been told to. */
   onUnwantedExit: (violation: Violation) => void = () => {};
 
@@ -65,14 +75,42 @@ export class ServerProcess {
   /** Starts the server and waits for its banner. Returns milliseconds. Throws Violation server. */
   async start(): Promise<number> {
     const startedMs = performance.now();
-    const child = this.#spawn();
-    const outcome = await Promise.race([
-      bannerOf(child),
-      exitOf(child),
-      sleep(START_MAX_MS, `was not ready after ${START_MAX_MS} ms`, { ref: false }),
-    ]);
+    const outcome = await this.#startTo(this.#spawn());
     if (outcome !== "ready") throw this.#violation(`the server did not start: it ${outcome}`);
     return performance.now() - startedMs;
+  }
+
+  /**
+   * Starts a server that may refuse to. Answers what it said last when it ended with exit code 1, or nothing
+   * when it is ready.
+   *
+   * @throws Violation server for any other end
+   */
+  async startOrRefuse(): Promise<string | undefined> {
+    const child = this.#spawn();
+    this.#mayRefuse = true;
+    const outcome = await this.#startTo(child);
+    this.#mayRefuse = false;
+    if (outcome === "ready") return undefined;
+    if (outcome !== "ended with exit code 1")
+      throw this.#violation(`the server did not start: it ${outcome}`);
+    await this.#logEnd;
+    return this.lastLine();
+  }
+
+  /** What the server said last. */
+  lastLine(): string {
+    return this.log().trimEnd().split("\n").at(-1) ?? "";
+  }
+
+  /** Everything the server has said, in all its starts. */
+  log(): string {
+    return readFileSync(this.#logPath, "utf8");
+  }
+
+  /** Process id of the running server. */
+  get pid(): number | undefined {
+    return this.#child?.pid;
   }
 
   /**
@@ -90,19 +128,25 @@ export class ServerProcess {
     return isReady;
   }
 
-  /** Starts the server so that it dies at a point of its start. False when it was ready without. */
-  async startAndKillAt(point: KillPoint): Promise<boolean> {
+  /**
+   * Starts the server so that it dies at a point of its start. Answers what it did: it came there, it was ready
+   * without, or it ended with exit code 1, which only a caller with a reason takes for good.
+   *
+   * @throws Violation server for any other end
+   */
+  async startAndKillAt(point: KillPoint): Promise<"killed" | "ready" | "refused"> {
     this.#order(point);
     const child = this.#spawn();
     this.#isArmed = true;
-    const late = sleep(START_MAX_MS, "late", { ref: false });
-    const outcome = await Promise.race([bannerOf(child), exitOf(child), late]);
-    if (outcome !== "ended by SIGKILL" && outcome !== "ready") {
-      throw this.#violation(`the server was to be killed in its start: it ${outcome}`);
-    }
+    this.#mayRefuse = true;
+    const outcome = OUTCOMES[await this.#startTo(child)];
+    this.#mayRefuse = false;
+    if (outcome === undefined)
+      throw this.#violation("the server was to be killed in its start and ended otherwise");
     await this.kill();
+    await this.#logEnd;
     this.#order(undefined);
-    return outcome !== "ready";
+    return outcome;
   }
 
   /**
@@ -150,7 +194,7 @@ export class ServerProcess {
     const log = openSync(this.#logPath, "a");
     const child = spawn(program, args, {
       cwd: folder,
-      stdio: ["ignore", "pipe", log],
+      stdio: ["ignore", "pipe", "pipe"],
       env: {
         ...ownEnvironment(),
         ...settings,
@@ -161,10 +205,17 @@ export class ServerProcess {
       },
     });
     this.#child = child;
-    child.stdout?.on("data", (chunk: Buffer) => writeSync(log, chunk));
-    child.once("close", () => closeSync(log));
+    for (const said of [child.stdout, child.stderr]) {
+      said?.on("data", (chunk: Buffer) => writeSync(log, chunk));
+    }
+    this.#logEnd = new Promise((resolve) => {
+      child.once("close", () => {
+        closeSync(log);
+        resolve();
+      });
+    });
     child.once("exit", (code, signal) => {
-      if (this.#isStopWanted || this.#child !== child) return;
+      if (this.#isStopWanted || this.#mayRefuse || this.#child !== child) return;
       if (this.#isArmed && signal === "SIGKILL") {
         this.#isStopWanted = true;
         return;
@@ -183,6 +234,11 @@ export class ServerProcess {
     if (point === undefined) return;
     writeFileSync(`${path}.new`, JSON.stringify(point));
     renameSync(`${path}.new`, path);
+  }
+
+  #startTo(child: ChildProcess): Promise<string> {
+    const late = sleep(START_MAX_MS, `was not ready after ${START_MAX_MS} ms`, { ref: false });
+    return Promise.race([bannerOf(child), exitOf(child), late]);
   }
 
   async #end(signal: "SIGKILL" | "SIGTERM"): Promise<string> {
