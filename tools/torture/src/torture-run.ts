@@ -152,6 +152,16 @@ export class TortureRun {
     }
   }
 
+  /** Makes at least `count` ops of the metadata that leave nothing behind. */
+  async changeMetadata(count: number): Promise<void> {
+    const client = await this.#connect();
+    for (let done = 0; done < count; done += 2) {
+      await client.createConsumerGroup(STREAM, "replicated", "passing");
+      await client.deleteConsumerGroup({ stream: STREAM, topic: "replicated", group: "passing" });
+    }
+    await client.close();
+  }
+
   /** What the run did in all, for its last lines. */
   summary(): string {
     const { catalog, purger, topics, storers } = this.#workload;

@@ -13,6 +13,8 @@ import { type Expectation, expectOfMetadata, expectOfSegment } from "./expectati
 import { checkFound, judgeOffset, readDamaged } from "./judge-damaged.ts";
 import { type SegmentContent, segmentContents } from "./segment-content.ts";
 
+/** More than lie between two snapshots of the metadata, so that there is one. */
+const METADATA_OPS = 300;
 const PARTITION_FILE = /^streams\/0\/topics\/(\d+)\/partitions\/(\d+)-\d+\/[^/]+$/;
 /** Files that a start writes although it is refused: they hold nothing that was sent. */
 const OF_A_START = /^(logs|runtime)\/|^millrace\.lock/;
@@ -35,6 +37,7 @@ export class DamageRun {
   /** Fills topics in `rounds` rounds that end with a kill, reads all of it, and ends the server. */
   async fill(rounds: number): Promise<string> {
     await this.#run.begin();
+    await this.#run.changeMetadata(METADATA_OPS);
     for (let number = 1; number <= rounds; number += 1) await this.#run.round(number);
     const seenCount = await this.#run.verify(true);
     const isStopped = this.#random.fraction() < 0.5;

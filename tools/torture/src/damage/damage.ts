@@ -17,11 +17,11 @@ export interface Damage {
   readonly fileLength: number;
 }
 
-/** The kinds of files that are damaged; each is as frequent as the others, however many files it has. */
+/** The kinds of files that are damaged, in the stream of the messages and in the metadata; each is as frequent as the others, however many files it has. */
 const PATTERNS: readonly RegExp[] = [
-  /\/partitions\/[^/]+\/[^/]+\.log$/,
-  /\/partitions\/[^/]+\/[^/]+\.ops$/,
-  /\/partitions\/[^/]+\/[^/]+\.index$/,
+  /^streams\/0\/.*\.log$/,
+  /^streams\/0\/.*\.ops$/,
+  /^streams\/0\/.*\.index$/,
   /^metadata\/journal-\d+\.wal$/,
   /^metadata\/snapshot\.bin$/,
   /^metadata\/superblock\.[ab]$/,

@@ -31,12 +31,14 @@ export async function readDamaged(reader: Reader, topic: TopicHistory, partition
     const polled = await pollOrRefusal(reader, { topic: topic.name, partitionId, from: next });
     if (polled === undefined) {
       found.refused.push(batch);
-      next = batch.baseOffset + batch.count;
+      next = endOf(batch);
     } else if (polled.messages.length === 0) {
-      found.lost.push(...history.placed.filter(({ baseOffset, count }) => baseOffset + count > next));
+      found.lost.push(...history.placed.filter((one) => endOf(one) > next));
       return found;
     } else {
-      next = judgeMessages(reader, topic, partitionId, { next, polled });
+      const end = judgeMessages(reader, topic, partitionId, { next, polled });
+      found.lost.push(...end.passed);
+      next = end.next;
     }
   }
 }
@@ -61,33 +63,44 @@ async function pollOrRefusal(
   }
 }
 
-/** Checks each message of an answer against what is known of its offset. Answers the offset behind the last. */
+/**
+ * Checks each message of an answer against what is known of its offset. Answers the offset behind the last, and the
+ * known batches that the answer passes over.
+ */
 function judgeMessages(
   reader: Reader,
   topic: TopicHistory,
   partitionId: number,
   { next, polled }: { readonly next: number; readonly polled: PolledMessages },
-): number {
+): { readonly next: number; readonly passed: readonly SentBatch[] } {
   const history = topic.partition(partitionId);
+  const passed: SentBatch[] = [];
   let expected = next;
   for (const message of polled.messages) {
-    const batch = history.batchFrom(expected);
-    // Behind what is known: what was sent after the damage.
-    if (batch === undefined) return expected;
-    expected = Math.max(expected, batch.baseOffset);
     const { offset, number, isIntact } = reader.content.judge(message);
     const where = `${topic.name}/${partitionId} offset ${offset}`;
+    const batch = history.batchFrom(offset);
     if (offset !== expected) {
-      throw new Violation("lost", `${where} comes where ${expected} of ${describeBatch(batch)} was due`);
+      const between = history.placed.filter((one) => endOf(one) > expected && one.baseOffset < offset);
+      if (offset < expected || between.some((one) => one.baseOffset < expected || endOf(one) > offset)) {
+        throw new Violation("lost", `${where} comes where ${expected} was due`);
+      }
+      passed.push(...between);
     }
+    expected = offset + 1;
+    // Behind what is known: what was sent after the damage.
+    if (batch === undefined) continue;
     if (number !== batch.firstNumber + offset - batch.baseOffset) {
       throw new Violation("moved", `${where} holds message ${number}, not that of ${describeBatch(batch)}`);
     }
     if (!isIntact)
       throw new Violation("altered", `${where}: message ${number} has other bytes than were sent`);
-    expected += 1;
   }
-  return expected;
+  return { next: expected, passed };
+}
+
+function endOf({ baseOffset, count }: SentBatch): number {
+  return baseOffset + count;
 }
 
 /** Compares what was found with what the damage may cost. Throws Violation lost. */
