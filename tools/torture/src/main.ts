@@ -6,7 +6,7 @@ import { damageCommand } from "./damage/damage-command.ts";
 import { fullDiskCommand } from "./full-disk/full-disk-command.ts";
 import { asViolation, type Violation } from "./oracle/violation.ts";
 import { scenarioCommand } from "./scenarios/scenario-command.ts";
-import { builtServer } from "./server/built-server.ts";
+import { serverEntry } from "./server/built-server.ts";
 import { freePort } from "./server/free-port.ts";
 import { ServerProcess } from "./server/server-process.ts";
 import { shardSettings } from "./server/shard-settings.ts";
@@ -28,7 +28,7 @@ Kills a built server under load, starts it again and compares everything with wh
 
   --rounds N     rounds (default 100)
   --seed N       32 bits of chance to repeat; the run prints its own
-  --shards N     threads that own partitions (default 1), as sharding.cpu_allocation
+  --shards N     threads (default 1), as sharding.cpu_allocation
   --keep         keep the data folder also when everything passed
   --server PATH  a server's entry to run in place of this repository's
   --folder PATH  where the data folder is made (default: the system's temporary folder)
@@ -48,8 +48,8 @@ interface Options {
   readonly shards: number;
   readonly keep: boolean;
   readonly folder: string;
-  /** Entry of the server to run; undefined for the built one. */
-  readonly server: string | undefined;
+  /** Entry of the server to run. */
+  readonly entry: string;
 }
 
 function readOptions(): Options | undefined {
@@ -71,7 +71,7 @@ function readOptions(): Options | undefined {
     shards: wholeNumber("shards", values.shards, 64),
     keep: values.keep,
     folder: resolve(values.folder),
-    server: values.server === undefined ? undefined : resolve(values.server),
+    entry: serverEntry(values.server),
   };
 }
 
@@ -98,7 +98,7 @@ async function runRounds(run: TortureRun, first: number, last: number): Promise<
 async function runOnFreshFolder(options: Options, first: number, last: number): Promise<boolean> {
   const folder = mkdtempSync(join(options.folder, "millrace-torture-"));
   const server = new ServerProcess({
-    entry: options.server ?? builtServer(),
+    entry: options.entry,
     folder,
     port: await freePort(),
     settings: shardSettings(options.shards),

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { asViolation } from "../oracle/violation.ts";
-import { builtServer } from "../server/built-server.ts";
+import { serverEntry } from "../server/built-server.ts";
 import { freePort } from "../server/free-port.ts";
 import { shardSettings } from "../server/shard-settings.ts";
 import { wholeNumber } from "../whole-number.ts";
@@ -25,6 +25,7 @@ export async function damageCommand(args: readonly string[]): Promise<never> {
       rounds: { type: "string", default: "24" },
       seed: { type: "string", default: String(Math.floor(Math.random() * 2 ** 32)) },
       shards: { type: "string", default: "1" },
+      server: { type: "string" },
       folder: { type: "string", default: tmpdir() },
     },
   });
@@ -36,7 +37,13 @@ export async function damageCommand(args: readonly string[]): Promise<never> {
   let isGood = true;
   for (let first = 1; isGood && first <= rounds; first += DAMAGES_PER_FOLDER) {
     const folder = mkdtempSync(join(resolve(values.folder), "millrace-damage-"));
-    const place = { entry: builtServer(), folder, port: await freePort(), settings, hasKillPoints: true };
+    const place = {
+      entry: serverEntry(values.server),
+      folder,
+      port: await freePort(),
+      settings,
+      hasKillPoints: true,
+    };
     const run = new DamageRun(place, (seed + first - 1) >>> 0);
     const last = Math.min(rounds, first + DAMAGES_PER_FOLDER - 1);
     isGood = await runRounds(run, first, last).catch((error: unknown) => {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { asViolation } from "../oracle/violation.ts";
-import { builtServer } from "../server/built-server.ts";
+import { serverEntry } from "../server/built-server.ts";
 import { freePort } from "../server/free-port.ts";
 import { ServerProcess } from "../server/server-process.ts";
 import { shardSettings } from "../server/shard-settings.ts";
@@ -26,8 +26,9 @@ export async function fullDiskCommand(args: readonly string[]): Promise<never> {
     options: {
       rounds: { type: "string", default: "20" },
       seed: { type: "string", default: String(Math.floor(Math.random() * 2 ** 32)) },
-      room: { type: "string", default: process.getuid?.() === 0 ? "mount" : "limit" },
+      room: { type: "string", default: "any" },
       shards: { type: "string", default: "1" },
+      server: { type: "string" },
       folder: { type: "string", default: tmpdir() },
     },
   });
@@ -45,6 +46,7 @@ export async function fullDiskCommand(args: readonly string[]): Promise<never> {
 interface Part {
   readonly room: string;
   readonly shards: string;
+  readonly server?: string | undefined;
   readonly folder: string;
   readonly seed: number;
   readonly first: number;
@@ -54,6 +56,7 @@ interface Part {
 async function runOnFreshRoom({
   room: kind,
   shards,
+  server: entry,
   folder: parent,
   seed,
   first,
@@ -63,7 +66,7 @@ async function runOnFreshRoom({
   const folder = mkdtempSync(join(resolve(parent), "millrace-full-disk-"));
   const room = makeRoom(kind, folder);
   const server = new ServerProcess({
-    entry: builtServer(),
+    entry: serverEntry(entry),
     folder,
     port: await freePort(),
     settings: shardSettings(wholeNumber("shards", shards, 64)),
@@ -87,12 +90,15 @@ async function runOnFreshRoom({
   return true;
 }
 
+/** The room that was asked for; with `any` a file system where this process may mount one, else a limit. */
 function makeRoom(kind: string, folder: string): Room {
-  const room = kind === "mount" ? MountedRoom.make(folder) : FileLimitRoom.make();
+  const mounted = kind === "limit" ? undefined : MountedRoom.make(folder);
+  const room = mounted ?? (kind === "mount" ? undefined : FileLimitRoom.make());
   if (room !== undefined) return room;
   rmSync(folder, { recursive: true, force: true });
-  const needs = kind === "mount" ? "root, mkfs.ext4 and a loop device; or use --room limit" : "prlimit";
-  console.log(`This needs Linux and ${needs}.`);
+  console.log(
+    "This needs Linux, and root with mkfs.ext4 and a loop device (--room mount) or prlimit (--room limit).",
+  );
   process.exit(1);
 }
 

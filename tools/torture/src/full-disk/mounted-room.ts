@@ -41,7 +41,9 @@ export class MountedRoom implements Room {
     const isMade =
       spawnSync("mkfs.ext4", ["-q", "-F", "-m", "0", room.#image]).status === 0 &&
       spawnSync("mount", ["-o", "loop", room.#image, room.#data]).status === 0;
-    return isMade ? room : undefined;
+    if (isMade) return room;
+    rmSync(room.#image);
+    return undefined;
   }
 
   squeeze(length: number): void {
