@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Runs every *.test.ts below the current package in one process with node:test.
 // Usage: node ../../tools/test.mjs [path fragment ...]   (fragments narrow the files)
-// Processes that tests start and leave running are named, fail the run and are ended with it.
+// What tests start and leave running, processes and servers, is named, fails the run and is ended with it.
 import { ChildProcess, spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -12,7 +12,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
 /** A process that was told to end, or that reads the end of its input, is gone by then. */
-const GRACE_MS = 2000;
+const GRACE_MS = 5000;
 /** A group of its own lets the whole family of a run be ended; Windows has none. */
 const hasGroups = process.platform !== "win32";
 
@@ -35,11 +35,14 @@ function runTests(files) {
     "--conditions=millrace-source",
     `--import=${pathToFileURL(tsx).href}`,
     "--test-reporter=spec",
+    // A server of a test that failed before it stopped it would keep the process for ever.
+    "--test-force-exit",
   ];
   const child = spawn(process.execPath, [...flags, fileURLToPath(import.meta.url)], {
     stdio: "inherit",
     detached: hasGroups,
-    // NODE_PATH, which package managers' shims set, would let a test find modules that an install does not give.
+    // NODE_PATH, which package managers' shims set, would let a test find modules that an install does not
+    // give.
     env: { ...process.env, NODE_PATH: "", MILLRACE_TEST_FILES: JSON.stringify(files) },
   });
   for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => signalGroup(child, signal));
@@ -72,25 +75,29 @@ function watchChildren() {
   return running;
 }
 
+/** Servers of this process that still listen. */
+const listening = () => process.getActiveResourcesInfo().filter((name) => name.endsWith("ServerWrap"));
+
 /**
- * Ends the children that still run when all tests are done; a test that failed before it stopped its server left
- * one, and would keep this process from its end. Throws when there are any, so that no run passes with one.
+ * Ends the children that still run when all tests are done. Throws when there are any, or a server in this
+ * process, so
+ * that no run passes with one.
  */
-async function endChildren(running) {
+async function endLeft(running) {
   const deadlineMs = performance.now() + GRACE_MS;
-  while (running.size > 0 && performance.now() < deadlineMs) await sleep(20);
-  const left = [...running];
-  for (const child of left) {
+  while (running.size + listening().length > 0 && performance.now() < deadlineMs) await sleep(20);
+  const left = [...running].map(({ pid, spawnargs }) => `${pid}: ${spawnargs.join(" ")}`);
+  for (const child of running) {
     child.kill("SIGKILL");
     // Its own children may hold the other ends of its pipes.
     for (const stream of child.stdio) stream?.destroy();
     child.unref();
   }
+  left.push(...listening());
   if (left.length === 0) return;
   // Not every Node counts a hook of the whole run that fails.
   process.exitCode = 1;
-  const names = left.map(({ pid, spawnargs }) => `\n  ${pid}: ${spawnargs.join(" ")}`).join("");
-  throw new Error(`Tests ended and left processes running:${names}`);
+  throw new Error(`Tests ended and left running:\n  ${left.join("\n  ")}`);
 }
 
 if (process.env.MILLRACE_TEST_FILES === undefined) {
@@ -109,7 +116,7 @@ if (process.env.MILLRACE_TEST_FILES === undefined) {
   });
   // No test begins before all are known, or the hook for the end would come after the first file.
   before(() => known);
-  after(() => endChildren(running));
+  after(() => endLeft(running));
   try {
     for (const file of JSON.parse(process.env.MILLRACE_TEST_FILES)) await import(pathToFileURL(file).href);
   } finally {

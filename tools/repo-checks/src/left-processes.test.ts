@@ -8,7 +8,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 const RUNNER = fileURLToPath(new URL("../../test.mjs", import.meta.url));
-/** The process of a test, with a child of its own that holds the same pipes: a command that starts a server. */
+/**
+ * The process of a test, with a child of its own that holds the same pipes: a command that starts a server.
+ */
 const FAMILY = `
 const { spawn } = require("node:child_process");
 const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "inherit" });
@@ -27,6 +29,8 @@ test("starts a process", async () => {
   ${end}
 });
 `;
+/** Ends the process and its child. */
+const STOP = "process.kill(Number(String(pids).split(' ')[1])); child.kill();";
 const SECOND = `
 import { test } from "node:test";
 await new Promise((resolve) => setTimeout(resolve, 200));
@@ -80,11 +84,25 @@ test("a run that passes and leaves a process fails and names it", async () => {
   const { run, pids } = runTests("");
   assert.equal(run.status, 1, run.stdout);
   assert.match(run.stdout, /✔ starts a process/);
-  assert.match(run.stdout, new RegExp(`left processes running:\\s+${pids[0]}: `));
+  assert.match(run.stdout, new RegExp(`left running:\\s+${pids[0]}: `));
   await assertGone(pids);
 });
 
+test("a test that fails before it stops a server of its own process ends the run", () => {
+  const { run } = runTests(`
+    ${STOP}
+    const { createServer } = await import("node:net");
+    await new Promise((resolve) => createServer().listen(0, "127.0.0.1", resolve));
+    throw new Error("before the stop");
+  `);
+  assert.equal(run.signal, null, run.stdout);
+  assert.equal(run.status, 1, run.stdout);
+  assert.match(run.stdout, /before the stop/);
+  assert.match(run.stdout, /✔ is known late/);
+  assert.match(run.stdout, /left running:\s+TCPServerWrap/);
+});
+
 test("a run whose processes have ended passes", async () => {
-  const { run } = runTests("process.kill(Number(String(pids).split(' ')[1])); child.kill();");
+  const { run } = runTests(STOP);
   assert.equal(run.status, 0, run.stdout + run.stderr);
 });

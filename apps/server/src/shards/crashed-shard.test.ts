@@ -43,7 +43,9 @@ async function started(data: string, more: Record<string, string> = {}) {
   return { server, client };
 }
 
-/** Sends to all partitions in turn until an answer fails to come. Answers how many batches each acknowledged. */
+/**
+ * Sends to all partitions in turn until an answer fails to come. Answers how many batches each acknowledged.
+ */
 async function sendUntilLost(client: RawClient, acknowledged: number[]): Promise<void> {
   for (let sent = 0; ; sent += 1) {
     const partition = sent % PARTITIONS;

@@ -15,7 +15,8 @@ const FREE_PORTS = {
 };
 
 /**
- * Little memory, or more and shards when the run asks for them (`MILLRACE_TEST_SHARDS`); a test that says how much
+ * Little memory, or more and shards when the run asks for them (`MILLRACE_TEST_SHARDS`); a test that says how
+ * much
  * memory there is has one shard.
  */
 function memoryAndShards(environment: Record<string, string>): Record<string, string> {

@@ -15,7 +15,8 @@ const FILL_ROUNDS = 2;
 const DAMAGES_PER_FOLDER = 12;
 
 /**
- * Damages files between starts: flips bits, cuts ends and removes files. Ends the process: 0 when every damage was
+ * Damages files between starts: flips bits, cuts ends and removes files. Ends the process: 0 when every
+ * damage was
  * told and cost no more than what it hit.
  */
 export async function damageCommand(args: readonly string[]): Promise<never> {

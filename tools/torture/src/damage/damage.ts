@@ -17,7 +17,10 @@ export interface Damage {
   readonly fileLength: number;
 }
 
-/** The kinds of files that are damaged, in the stream of the messages and in the metadata; each is as frequent as the others, however many files it has. */
+/**
+ * The kinds of files that are damaged, in the stream of the messages and in the metadata; each is as frequent
+ * as the others, however many files it has.
+ */
 const PATTERNS: readonly RegExp[] = [
   /^streams\/0\/.*\.log$/,
   /^streams\/0\/.*\.ops$/,
@@ -26,7 +29,10 @@ const PATTERNS: readonly RegExp[] = [
   /^metadata\/snapshot\.bin$/,
   /^metadata\/superblock\.[ab]$/,
 ];
-/** Of a kind with many files in many folders, one in this many is the newest of its folder: the active segment. */
+/**
+ * Of a kind with many files in many folders, one in this many is the newest of its folder: the active
+ * segment.
+ */
 const NEWEST_CHANCE = 0.5;
 const CUTS_SHORT_MAX = 5000;
 

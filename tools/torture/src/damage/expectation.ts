@@ -42,7 +42,9 @@ export function expectOfSegment(damage: Damage, segments: readonly SegmentConten
   return ending === ".log" ? expectOfLog(damage, segment) : expectOfOps(damage, segment);
 }
 
-/** Batches whose bytes are hit may not be read any more; the last one of all, or a cut end, may pass for torn. */
+/**
+ * Batches whose bytes are hit may not be read any more; the last one of all, or a cut end, may pass for torn.
+ */
 function expectOfLog({ change }: Damage, { batches, isActive }: SegmentContent): Expectation {
   const isHit = ({ batch, position }: SegmentContent["batches"][number]) => {
     const end = position + batch.length;

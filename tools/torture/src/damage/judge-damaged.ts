@@ -15,8 +15,10 @@ export interface Found {
 }
 
 /**
- * Reads everything that is known of a partition and says which batches are answered with `PartitionDamaged` and
- * which are gone from its end. What is served must be what was sent, in its place, and nothing may be passed over.
+ * Reads everything that is known of a partition and says which batches are answered with `PartitionDamaged`
+ * and
+ * which are gone from its end. What is served must be what was sent, in its place, and nothing may be passed
+ * over.
  *
  * @throws Violation lost, altered or moved
  */
@@ -64,7 +66,8 @@ async function pollOrRefusal(
 }
 
 /**
- * Checks each message of an answer against what is known of its offset. Answers the offset behind the last, and the
+ * Checks each message of an answer against what is known of its offset. Answers the offset behind the last,
+ * and the
  * known batches that the answer passes over.
  */
 function judgeMessages(

@@ -3,7 +3,9 @@ import type { Room } from "./room.ts";
 
 const KIB = 1024;
 
-/** A limit on the length of each file (`RLIMIT_FSIZE`, set by `prlimit`), which needs no rights. Linux only. */
+/**
+ * A limit on the length of each file (`RLIMIT_FSIZE`, set by `prlimit`), which needs no rights. Linux only.
+ */
 export class FileLimitRoom implements Room {
   readonly name = "a limit on the length of files";
   readonly littleMax = 900 * KIB;

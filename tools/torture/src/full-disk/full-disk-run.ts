@@ -104,7 +104,9 @@ export class FullDiskRun {
     return `${told}, ${this.#run.refusedCount - before} batches refused, killed`;
   }
 
-  /** Waits until every partition and the metadata take writes again. Answers milliseconds. Throws Violation. */
+  /**
+   * Waits until every partition and the metadata take writes again. Answers milliseconds. Throws Violation.
+   */
   async #untilWritable(number: number, signal: AbortSignal): Promise<string> {
     const startedMs = performance.now();
     let full: readonly string[] = [];

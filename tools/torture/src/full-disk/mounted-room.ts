@@ -19,7 +19,9 @@ const DISK_LENGTH = 192 * MIB;
 const OWN_NEEDS = MIB;
 const PIECE_LENGTH = 4096;
 
-/** A file system of its own in a file (ext4, loop mount) below `folder`, on `folder/data`. Linux, root only. */
+/**
+ * A file system of its own in a file (ext4, loop mount) below `folder`, on `folder/data`. Linux, root only.
+ */
 export class MountedRoom implements Room {
   readonly name = "a small file system";
   readonly runner = [];

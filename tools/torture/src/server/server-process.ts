@@ -129,7 +129,8 @@ export class ServerProcess {
   }
 
   /**
-   * Starts the server so that it dies at a point of its start. Answers what it did: it came there, it was ready
+   * Starts the server so that it dies at a point of its start. Answers what it did: it came there, it was
+   * ready
    * without, or it ended with exit code 1, which only a caller with a reason takes for good.
    *
    * @throws Violation server for any other end

@@ -1,5 +1,6 @@
 /**
- * Settings of a server under torture: its number of shards, and snapshots of the metadata as often as they may be,
+ * Settings of a server under torture: its number of shards, and snapshots of the metadata as often as they
+ * may be,
  * so that some are under way when it is killed.
  */
 export function shardSettings(shards: number): Readonly<Record<string, string>> {
