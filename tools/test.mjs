@@ -116,10 +116,11 @@ if (process.env.MILLRACE_TEST_FILES === undefined) {
   });
   // No test begins before all are known, or the hook for the end would come after the first file.
   before(() => known);
-  after(() => endLeft(running));
   try {
     for (const file of JSON.parse(process.env.MILLRACE_TEST_FILES)) await import(pathToFileURL(file).href);
   } finally {
+    // The last of the hooks for the end: those of the files stop what they have started.
+    after(() => endLeft(running));
     allKnown();
   }
 }

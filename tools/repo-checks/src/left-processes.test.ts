@@ -17,7 +17,7 @@ const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { s
 console.log([process.pid, child.pid].join(" "));
 setInterval(() => {}, 1000);
 `;
-/** A test file that starts it, writes the pids down and then does `end`; a second one is loaded later. */
+/** A test file that starts it, writes the pids down and then does `end`. */
 const FIRST = (end: string) => `
 import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -29,13 +29,19 @@ test("starts a process", async () => {
   ${end}
 });
 `;
-/** Ends the process and its child. */
-const STOP = "process.kill(Number(String(pids).split(' ')[1])); child.kill();";
+/** Another file that is known later and stops its server at the end of the run. */
 const SECOND = `
-import { test } from "node:test";
+import { createServer } from "node:net";
+import { after, before, test } from "node:test";
+const server = createServer();
+before(() => new Promise((resolve) => server.listen(0, "127.0.0.1", resolve)));
+after(() => void server.close());
 await new Promise((resolve) => setTimeout(resolve, 200));
 test("is known late", async () => new Promise((resolve) => setTimeout(resolve, 50)));
 `;
+
+/** Ends the process and its child. */
+const STOP = "process.kill(Number(String(pids).split(' ')[1])); child.kill();";
 
 function runTests(end: string): { readonly run: SpawnSyncReturns<string>; readonly pids: number[] } {
   const folder = mkdtempSync(join(tmpdir(), "millrace-left-processes-"));
