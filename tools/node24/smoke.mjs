@@ -2,13 +2,11 @@
 // Runs the tests of the named workspaces (default: a smoke part) on Node 24, which comes as a package.
 // Usage: node tools/node24/smoke.mjs [packages/framing ...]
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
-import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { node24 } from "./node24.mjs";
 
-const here = dirname(fileURLToPath(import.meta.url));
-const root = dirname(dirname(here));
+const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const SMOKE = [
   "packages/framing",
   "packages/transports",
@@ -17,14 +15,7 @@ const SMOKE = [
   "apps/server",
 ];
 
-const require = createRequire(join(here, "package.json"));
-const folder = dirname(require.resolve(`node-linux-${process.arch}/package.json`));
-const node = join(folder, "bin", "node");
-if (!existsSync(node)) {
-  console.error(`Node 24 is not at ${node}; install again on Linux x64 or arm64.`);
-  process.exit(1);
-}
-
+const node = node24();
 let code = 0;
 for (const workspace of process.argv.length > 2 ? process.argv.slice(2) : SMOKE) {
   console.log(`\n${workspace} on Node 24`);

@@ -191,6 +191,19 @@ test("help ends with the exit codes, and the version is that of the package", as
   assert.match((await runFake(["message", "send", "--help"])).stdout, /--lines <file>/);
 });
 
+test("help succeeds, and a group without a command does not, whatever exit code the process has by then", async () => {
+  const before = process.exitCode;
+  try {
+    for (const exitCode of [0, 1]) {
+      process.exitCode = exitCode;
+      assert.equal((await runFake(["help", "stream"])).exitCode, 0);
+      assert.equal((await runFake(["stream"])).exitCode, 2);
+    }
+  } finally {
+    process.exitCode = before;
+  }
+});
+
 test("a wrong command line ends with 2 and says what was wrong", async () => {
   const cases: readonly (readonly [readonly string[], RegExp])[] = [
     [["stram"], /"stram" is not a command/],

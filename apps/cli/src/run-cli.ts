@@ -1,4 +1,4 @@
-import { type Command, CommanderError } from "commander";
+import { type Command, CommanderError, type HelpContext } from "commander";
 import { type DebugLog, openDebugLog } from "./debug-log.ts";
 import { ExitCode } from "./exit-codes.ts";
 import { failureOf } from "./failures/failure.ts";
@@ -56,6 +56,12 @@ function sendTextsTo(command: Command, world: World, mode: OutputMode): void {
       if (mode !== "json") write(`${text.trimEnd()}\n  next: See ${helpOf(command)}\n`);
     },
   });
+  // commander's own `help` ends with whatever exit code its process has by then, which is not this run's.
+  command.help = (context?: HelpContext | ((text: string) => string)): never => {
+    const isError = typeof context === "object" && context.error;
+    command.outputHelp({ error: isError });
+    throw new CommanderError(isError ? 1 : 0, "commander.help", "(outputHelp)");
+  };
   for (const child of command.commands) sendTextsTo(child, world, mode);
 }
 

@@ -2,19 +2,25 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { damageCommand } from "./damage/damage-command.ts";
+import { fullDiskCommand } from "./full-disk/full-disk-command.ts";
 import { asViolation, type Violation } from "./oracle/violation.ts";
 import { scenarioCommand } from "./scenarios/scenario-command.ts";
-import { builtServer } from "./server/built-server.ts";
+import { serverEntry } from "./server/built-server.ts";
 import { freePort } from "./server/free-port.ts";
 import { ServerProcess } from "./server/server-process.ts";
+import { shardSettings } from "./server/shard-settings.ts";
 import { simulateCommand } from "./simulate/simulate-command.ts";
 import { soak } from "./soak/soak.ts";
 import { type RoundReport, TortureRun } from "./torture-run.ts";
 import { trace } from "./trace/trace.ts";
+import { wholeNumber } from "./whole-number.ts";
 
 const USAGE = `Usage: npm run torture -- [options]
        npm run torture -- soak [--minutes N] [--events N] [--seed N]   members of a group come and go
        npm run torture -- simulate [--seeds FROM..TO]   a broker over a failing simulated disk
+       npm run torture -- damage [--rounds N]   files are flipped, cut and removed between starts
+       npm run torture -- full-disk [--rounds N] [--room mount|limit]   the disk fills, and space returns
        npm run torture -- scenario B-01 ...   those of docs/fault-scenarios.md at full size
        npm run torture -- trace    no reply leaves before its writes returned (needs strace)
 
@@ -22,6 +28,7 @@ Kills a built server under load, starts it again and compares everything with wh
 
   --rounds N     rounds (default 100)
   --seed N       32 bits of chance to repeat; the run prints its own
+  --shards N     threads (default 1), as sharding.cpu_allocation
   --keep         keep the data folder also when everything passed
   --server PATH  a server's entry to run in place of this repository's
   --folder PATH  where the data folder is made (default: the system's temporary folder)
@@ -38,17 +45,11 @@ let passed = 0;
 interface Options {
   readonly rounds: number;
   readonly seed: number;
+  readonly shards: number;
   readonly keep: boolean;
   readonly folder: string;
-  /** Entry of the server to run; undefined for the built one. */
-  readonly server: string | undefined;
-}
-
-function wholeNumber(name: string, text: string, max: number): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 0 || value > max)
-    throw new Error(`--${name} is no number of 0..${max}`);
-  return value;
+  /** Entry of the server to run. */
+  readonly entry: string;
 }
 
 function readOptions(): Options | undefined {
@@ -56,6 +57,7 @@ function readOptions(): Options | undefined {
     options: {
       rounds: { type: "string", default: "100" },
       seed: { type: "string", default: String(Math.floor(Math.random() * 2 ** 32)) },
+      shards: { type: "string", default: "1" },
       keep: { type: "boolean", default: false },
       folder: { type: "string", default: tmpdir() },
       server: { type: "string" },
@@ -66,20 +68,20 @@ function readOptions(): Options | undefined {
   return {
     rounds: wholeNumber("rounds", values.rounds, 1_000_000),
     seed: wholeNumber("seed", values.seed, 2 ** 32 - 1),
+    shards: wholeNumber("shards", values.shards, 64),
     keep: values.keep,
     folder: resolve(values.folder),
-    server: values.server === undefined ? undefined : resolve(values.server),
+    entry: serverEntry(values.server),
   };
 }
 
 function printRound(number: number, report: RoundReport): void {
-  const { fault, acknowledgedCount, seenCount, startMs, roundMs } = report;
+  const { fault, killed, startsKilled, acknowledgedCount, seenCount, startMs, roundMs } = report;
   const when = fault.isAfterLogin ? "of load" : "among the logins";
-  const { length } = fault.startKills;
-  const kills = length === 0 ? "" : `, ${length} ${length === 1 ? "start" : "starts"} killed`;
+  const kills = startsKilled.map((where) => `, a start ${where}`).join("");
   const counts = `${acknowledgedCount} acknowledged, ${seenCount} read`;
   const times = `start ${startMs.toFixed(0)} ms, round ${(roundMs / 1000).toFixed(1)} s`;
-  console.log(`round ${number}: killed after ${fault.killAfterMs} ms ${when}${kills}; ${counts}; ${times}`);
+  console.log(`round ${number}: killed ${killed} ${when}${kills}; ${counts}; ${times}`);
 }
 
 /** Runs rounds `first` to `last` on one data folder. Throws Violation. */
@@ -96,9 +98,11 @@ async function runRounds(run: TortureRun, first: number, last: number): Promise<
 async function runOnFreshFolder(options: Options, first: number, last: number): Promise<boolean> {
   const folder = mkdtempSync(join(options.folder, "millrace-torture-"));
   const server = new ServerProcess({
-    entry: options.server ?? builtServer(),
+    entry: options.entry,
     folder,
     port: await freePort(),
+    settings: shardSettings(options.shards),
+    hasKillPoints: true,
   });
   const onExit = () => server.killNow();
   process.on("exit", onExit);
@@ -140,6 +144,8 @@ async function main(): Promise<void> {
 const [, , command, ...rest] = process.argv;
 if (command === "soak") await soak(rest);
 else if (command === "simulate") await simulateCommand(rest);
+else if (command === "damage") await damageCommand(rest);
+else if (command === "full-disk") await fullDiskCommand(rest);
 else if (command === "scenario") scenarioCommand(rest);
 else if (command === "trace") await trace();
 else await main();

@@ -3,8 +3,10 @@ import { SeededRandom } from "@millrace/testkit";
 import { MessageContent } from "./content/message-content.ts";
 import { withinTime } from "./deadline.ts";
 import { chooseFault, comeBack, type Fault, killUnderLoad } from "./faults/fault.ts";
-import type { Round } from "./load/actor.ts";
+import { acceptLoss, type Round } from "./load/actor.ts";
+import type { OffsetStorer } from "./load/offset-storer.ts";
 import { SentBatches } from "./oracle/sent-batches.ts";
+import type { TopicHistory } from "./oracle/topic-history.ts";
 import { asViolation, type Violation } from "./oracle/violation.ts";
 import type { ServerProcess } from "./server/server-process.ts";
 import { readCatalog } from "./verify/read-catalog.ts";
@@ -24,11 +26,22 @@ const REQUEST_TIMEOUT_MS = 15_000;
 /** What one round did. */
 export interface RoundReport {
   readonly fault: Fault;
+  /** Where the server was killed under load, and where each start was. */
+  readonly killed: string;
+  readonly startsKilled: readonly string[];
   /** Messages acknowledged in this round, and read back after it. */
   readonly acknowledgedCount: number;
   readonly seenCount: number;
   readonly startMs: number;
   readonly roundMs: number;
+}
+
+/** How the load of a round goes. */
+export interface LoadPlan<T> {
+  /** Whether the end comes only after everybody is logged in. */
+  readonly isAfterLogin: boolean;
+  readonly mayDiskBeFull: boolean;
+  readonly end: (signal: AbortSignal) => Promise<T>;
 }
 
 /** A server, those who work on it, and what they know: rounds of load, death, return and judgement. */
@@ -59,12 +72,16 @@ export class TortureRun {
     const startedMs = performance.now();
     const before = this.#acknowledged();
     const fault = chooseFault(this.#random);
-    await this.#load(number, fault);
-    const startMs = await comeBack(this.#server, fault, this.#lastStartMs);
+    const { isAfterLogin } = fault;
+    const end = (signal: AbortSignal) => killUnderLoad(this.#server, fault, signal);
+    const killed = await this.load(number, { isAfterLogin, mayDiskBeFull: false, end });
+    const { startMs, killed: startsKilled } = await comeBack(this.#server, fault, this.#lastStartMs);
     this.#lastStartMs = startMs;
     const seenCount = await this.verify(false);
     return {
       fault,
+      killed,
+      startsKilled,
       acknowledgedCount: this.#acknowledged() - before,
       seenCount,
       startMs,
@@ -91,6 +108,58 @@ export class TortureRun {
     } finally {
       await client.close().catch(() => {});
     }
+  }
+
+  /** What is known of the topics, in the order of their ids, and of stored offsets. */
+  get knowledge(): {
+    readonly topics: readonly TopicHistory[];
+    readonly storers: readonly OffsetStorer[];
+    readonly content: MessageContent;
+  } {
+    return { topics: this.#allTopics(), storers: this.#workload.storers, content: this.#content };
+  }
+
+  /** Batches refused so far, for want of room. */
+  get refusedCount(): number {
+    return this.#allTopics().reduce((sum, topic) => sum + topic.refusedCount, 0);
+  }
+
+  /**
+   * Writes to every partition of the topics that only grow, and to the metadata. Answers the names of those
+   * that were refused because the disk is full. Throws Violation.
+   */
+  async writeEverywhere(number: number): Promise<readonly string[]> {
+    const round: Round = {
+      number,
+      random: this.#random,
+      isOver: false,
+      isServerEnding: false,
+      mayDiskBeFull: true,
+      connect: () => this.#connect(),
+      fail: () => {},
+    };
+    let client: MillraceClient;
+    try {
+      client = await this.#connect();
+    } catch (error) {
+      acceptLoss(error, round, "a login");
+      return ["a login"];
+    }
+    try {
+      return await this.#workload.prober.write(client, round);
+    } finally {
+      await client.close().catch(() => {});
+    }
+  }
+
+  /** Makes at least `count` ops of the metadata that leave nothing behind. */
+  async changeMetadata(count: number): Promise<void> {
+    const client = await this.#connect();
+    for (let done = 0; done < count; done += 2) {
+      await client.createConsumerGroup(STREAM, "replicated", "passing");
+      await client.deleteConsumerGroup({ stream: STREAM, topic: "replicated", group: "passing" });
+    }
+    await client.close();
   }
 
   /** What the run did in all, for its last lines. */
@@ -121,13 +190,17 @@ export class TortureRun {
     return count;
   }
 
-  /** Lets everybody work until the server is killed. Throws the first Violation. */
-  async #load(number: number, fault: Fault): Promise<void> {
+  /**
+   * Lets everybody work until `plan.end` is done, and answers what it did. Throws the first Violation.
+   *
+   * @param plan.end  ends the load, as a rule by killing the server; soon when its signal is aborted
+   */
+  async load<T>(number: number, plan: LoadPlan<T>): Promise<T> {
     const server = this.#server;
     const failed = new AbortController();
     let violation: Violation | undefined;
     // Also when the server runs again: one client lives through the crash.
-    let isDead = false;
+    let isEnded = false;
     const fail = (found: Violation) => {
       violation ??= found;
       failed.abort();
@@ -138,11 +211,12 @@ export class TortureRun {
       const round: Round = {
         number,
         random: new SeededRandom(this.#random.below(2 ** 32)),
+        mayDiskBeFull: plan.mayDiskBeFull,
         get isOver() {
-          return isDead || server.isStopWanted || violation !== undefined;
+          return isEnded || server.isStopWanted || violation !== undefined;
         },
         get isServerEnding() {
-          return isDead || server.isStopWanted;
+          return isEnded || server.isEnding;
         },
         connect: (more) => {
           const connection = this.#connect(more);
@@ -153,16 +227,24 @@ export class TortureRun {
       };
       return actor.run(round).catch((error: unknown) => fail(asViolation(error)));
     });
-    if (fault.isAfterLogin) await Promise.allSettled(connections);
-    await killUnderLoad(server, fault, failed.signal);
-    isDead = true;
+    if (plan.isAfterLogin) await Promise.allSettled(connections);
+    const ended = await plan.end(failed.signal).catch((error: unknown) => {
+      fail(asViolation(error));
+      return undefined;
+    });
+    isEnded = true;
     await withinTime("the end of the load", SETTLE_MAX_MS, Promise.all(actors));
     if (violation !== undefined) throw violation;
+    return ended as T;
   }
 
   #acknowledged(): number {
+    return this.#allTopics().reduce((sum, topic) => sum + topic.acknowledgedCount, 0);
+  }
+
+  #allTopics(): readonly TopicHistory[] {
     const { topics, purger } = this.#workload;
-    return [...topics, purger.topic].reduce((sum, topic) => sum + topic.acknowledgedCount, 0);
+    return [...topics, purger.topic];
   }
 
   #connect(more: Partial<ClientOptions> = {}): Promise<MillraceClient> {

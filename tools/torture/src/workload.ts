@@ -4,6 +4,7 @@ import { type Actor, OneConnection } from "./load/actor.ts";
 import { BatchWriter } from "./load/batch-writer.ts";
 import { CatalogOperator } from "./load/catalog-operator.ts";
 import { OffsetStorer } from "./load/offset-storer.ts";
+import { Prober } from "./load/prober.ts";
 import { Purger } from "./load/purger.ts";
 import { SegmentDeleter } from "./load/segment-deleter.ts";
 import { TailReader } from "./load/tail-reader.ts";
@@ -40,6 +41,8 @@ export interface Workload {
   readonly storers: readonly OffsetStorer[];
   readonly purger: Purger;
   readonly catalog: CatalogOperator;
+  /** No actor: it writes when it is asked to. */
+  readonly prober: Prober;
 }
 
 /** Makes stream and topics on a fresh server. */
@@ -110,11 +113,12 @@ export function createWorkload(sent: SentBatches, content: MessageContent): Work
     partition: trimmed.partition(0),
     segmentLength: SEGMENT_LENGTH,
   });
+  const prober = new Prober({ ...common, topics: [replicated, persisted, keyed, trimmed] });
   const actors = [
     ...writers.map((writer) => new OneConnection(writer)),
     new OneConnection(reader),
     new OneConnection(...storers, purger, deleter),
     catalog,
   ];
-  return { actors, topics: [replicated, persisted, keyed, trimmed], storers, purger, catalog };
+  return { actors, topics: [replicated, persisted, keyed, trimmed], storers, purger, catalog, prober };
 }

@@ -7,6 +7,9 @@ import { fileURLToPath } from "node:url";
 /** The built command; tests of whole processes need `pnpm build` first. */
 export const CLI = fileURLToPath(new URL("../../dist/bin/millrace.js", import.meta.url));
 
+/** The tests also pass with 2 and with 4. */
+const SHARDS = process.env["MILLRACE_TEST_SHARDS"] ?? "1";
+
 /** A server does not need longer to start, even on a busy machine. */
 const START_TIMEOUT_MS = 30_000;
 
@@ -40,6 +43,7 @@ export async function startServer(options: ServerOptions = {}): Promise<ServerUn
       MILLRACE_TCP_ADDRESS: "127.0.0.1:0",
       MILLRACE_HTTP_ENABLED: "false",
       MILLRACE_WEBSOCKET_ENABLED: "false",
+      MILLRACE_SHARDING_CPU_ALLOCATION: SHARDS,
       ...options.environment,
     },
     stdio: ["ignore", "pipe", "pipe"],

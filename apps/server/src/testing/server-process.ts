@@ -7,6 +7,26 @@ const ENTRY = fileURLToPath(new URL("../../dist/bin/millrace-server.js", import.
 /** A start or stop that takes longer has failed. */
 const PATIENCE_MS = 15_000;
 
+/** Another server on this machine may have the ports of the defaults. */
+const FREE_PORTS = {
+  MILLRACE_TCP_ADDRESS: "127.0.0.1:0",
+  MILLRACE_HTTP_ADDRESS: "127.0.0.1:0",
+  MILLRACE_WEBSOCKET_ADDRESS: "127.0.0.1:0",
+};
+
+/**
+ * Little memory, or more and shards when the run asks for them (`MILLRACE_TEST_SHARDS`); a test that says how
+ * much
+ * memory there is has one shard.
+ */
+function memoryAndShards(environment: Record<string, string>): Record<string, string> {
+  const shards = process.env["MILLRACE_TEST_SHARDS"];
+  if (shards === undefined || environment["MILLRACE_MEMORY_POOL_SIZE"] !== undefined) {
+    return { MILLRACE_MEMORY_POOL_SIZE: "128 MiB" };
+  }
+  return { MILLRACE_MEMORY_POOL_SIZE: "512 MiB", MILLRACE_SHARDING_CPU_ALLOCATION: shards };
+}
+
 /** A server of its own process, and what it has printed so far. */
 export class ServerProcess {
   stdout = "";
@@ -18,7 +38,12 @@ export class ServerProcess {
   constructor(args: readonly string[], environment: Record<string, string> = {}) {
     assert.ok(existsSync(ENTRY), "the server is built: run the build script of apps/server first");
     this.#child = spawn(process.execPath, [ENTRY, ...args], {
-      env: { PATH: process.env["PATH"] ?? "", MILLRACE_MEMORY_POOL_SIZE: "128 MiB", ...environment },
+      env: {
+        PATH: process.env["PATH"] ?? "",
+        ...FREE_PORTS,
+        ...memoryAndShards(environment),
+        ...environment,
+      },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#child.stdout?.on("data", (bytes) => {

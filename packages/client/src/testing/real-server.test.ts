@@ -10,6 +10,9 @@ import { test } from "node:test";
 /** The built server; it is a development dependency, so that it is built before this package's tests. */
 const SERVER = createRequire(import.meta.url).resolve("millrace-server/dist/bin/millrace-server.js");
 
+/** The tests also pass with 2 and with 4. */
+const SHARDS = process.env["MILLRACE_TEST_SHARDS"] ?? "1";
+
 /** A server does not need longer to start, even on a busy machine. */
 const START_TIMEOUT_MS = 30_000;
 
@@ -47,6 +50,7 @@ export class RealServer {
         MILLRACE_HTTP_ENABLED: "false",
         MILLRACE_TCP_ADDRESS: this.address,
         MILLRACE_WEBSOCKET_ADDRESS: this.webSocketAddress,
+        MILLRACE_SHARDING_CPU_ALLOCATION: SHARDS,
         ...this.#environment,
       },
       stdio: ["ignore", "pipe", "pipe"],

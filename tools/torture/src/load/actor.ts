@@ -10,6 +10,8 @@ export interface Round {
   readonly isOver: boolean;
   /** True once the server was told to end; only then may a connection break. */
   readonly isServerEnding: boolean;
+  /** True while there may be no room on the disk; whoever writes may hear so then, and ends. */
+  readonly mayDiskBeFull: boolean;
   /** A new connection, logged in. It is not made again when it is lost, unless `more` says so. */
   connect(more?: Partial<ClientOptions>): Promise<MillraceClient>;
   /** Notes a violation and ends the round. */
@@ -35,13 +37,19 @@ const UNKNOWN_OUTCOME: ReadonlySet<number> = new Set<number>([
   ErrorCode.RequestTimeout,
 ]);
 
+/** Whether an error says that there was no room on a disk that is small. */
+export function isFullDisk(error: unknown, round: Round): boolean {
+  return round.mayDiskBeFull && isCodedError(error, ErrorCode.DiskFull);
+}
+
 /**
- * Accepts an error that a killed server explains.
+ * Accepts an error that a killed server or a full disk explains.
  *
  * @throws Violation answer for every other one: a refusal, or a broken connection while the server ran
  */
 export function acceptLoss(error: unknown, round: Round, what: string): void {
   if (error instanceof Violation) throw error;
+  if (isFullDisk(error, round)) return;
   const isLoss = isCodedError(error) && UNKNOWN_OUTCOME.has(error.code);
   if (isLoss && round.isServerEnding) return;
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);

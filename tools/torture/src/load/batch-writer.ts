@@ -5,7 +5,7 @@ import type { MessageContent } from "../content/message-content.ts";
 import type { SentBatches } from "../oracle/sent-batches.ts";
 import type { TopicHistory } from "../oracle/topic-history.ts";
 import { asViolation, Violation } from "../oracle/violation.ts";
-import { acceptLoss, type Job, type Round } from "./actor.ts";
+import { acceptLoss, isFullDisk, type Job, type Round } from "./actor.ts";
 
 const BATCH_HEADER_LENGTH = 256;
 const BATCH_COUNT_MAX = 1000;
@@ -68,8 +68,11 @@ export class BatchWriter implements Job {
     await Promise.all(inFlight);
   }
 
-  /** Sends one batch of any size. `done` resolves when its outcome is noted and rejects with a Violation. */
-  send(client: MillraceClient, round: Round): { readonly length: number; readonly done: Promise<void> } {
+  /**
+   * Sends one batch of any size. `done` resolves when its outcome is noted, with whether it was acknowledged,
+   * and rejects with a Violation.
+   */
+  send(client: MillraceClient, round: Round): { readonly length: number; readonly done: Promise<boolean> } {
     const { topic, sent, content, name } = this.#options;
     const count = Math.min(BATCH_COUNT_MAX, batchCount(round.random));
     const first = sent.nextNumber;
@@ -90,10 +93,13 @@ export class BatchWriter implements Job {
         }
         topic.acknowledge(batch, confirmation.partitionId, Number(confirmation.baseOffset));
         this.#checkPlacing(partitioning, confirmation.partitionId);
+        return true;
       },
       (error: unknown) => {
-        topic.loseAnswer(batch);
+        if (isFullDisk(error, round)) topic.refuse(batch);
+        else topic.loseAnswer(batch);
         acceptLoss(error, round, `${name}: a send`);
+        return false;
       },
     );
     return { length, done };

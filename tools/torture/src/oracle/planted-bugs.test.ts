@@ -177,6 +177,17 @@ test("what was not there after the restart must not appear later", () => {
   );
 });
 
+test("what was refused for want of room must not appear", () => {
+  const topic = emptyTopic();
+  const batch = sendBatch(topic, 3);
+  topic.refuse(batch);
+  assert.equal(topic.refusedCount, 1);
+  assert.equal(
+    violationOf(() => readAll({ topic, shown: [messagesOf(batch, 0), []] })),
+    "returned",
+  );
+});
+
 test("offsets must not go back behind what earlier rounds gave out", () => {
   const topic = emptyTopic();
   const batch = sendBatch(topic, 3);

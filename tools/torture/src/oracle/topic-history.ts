@@ -21,6 +21,7 @@ export class TopicHistory {
   /** The last acknowledged batch of each connection in each partition. */
   readonly #lastOf = new Map<string, SentBatch>();
   #acknowledgedCount = 0;
+  #refusedCount = 0;
 
   constructor(name: string, partitionsCount: number, sent: SentBatches) {
     this.name = name;
@@ -31,6 +32,11 @@ export class TopicHistory {
   /** Messages acknowledged so far. */
   get acknowledgedCount(): number {
     return this.#acknowledgedCount;
+  }
+
+  /** Batches refused so far. */
+  get refusedCount(): number {
+    return this.#refusedCount;
   }
 
   /** The partition's history. Throws Violation when the server names one that does not exist. */
@@ -61,6 +67,13 @@ export class TopicHistory {
     batch.outcome = "acknowledged";
     this.#acknowledgedCount += batch.count;
     this.#checkOrder(batch);
+  }
+
+  /** Notes a refusal: nothing of the batch was written, and nothing of it may appear. */
+  refuse(batch: SentBatch): void {
+    this.#refusedCount += 1;
+    batch.outcome = "absent";
+    this.#unplaced.delete(batch);
   }
 
   /** Notes that the connection died before the answer. */

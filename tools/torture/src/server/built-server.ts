@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
@@ -14,4 +14,9 @@ export function builtServer(): string {
     execFileSync(process.execPath, [join(root, "tools", "dev.mjs"), "build"], { stdio: "inherit" });
   }
   return entry;
+}
+
+/** The entry that an option names, or the built one. */
+export function serverEntry(path: string | undefined): string {
+  return path === undefined ? builtServer() : resolve(path);
 }
