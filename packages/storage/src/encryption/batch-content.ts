@@ -38,7 +38,8 @@ const FRAME_FACTS_START = PURPOSE.length + 32 + BATCH_AT.batchChecksum + 4;
 const FRAME_FACTS_LENGTH = FRAME_HEADER_LENGTH - FRAME_AT.id;
 
 /**
- * Takes batches apart. What it returns are copies, good until the next batch: they lie in memory that is used again.
+ * Takes batches apart. What it returns are copies, good until the next batch: they lie in memory that is used
+ * again.
  */
 export class BatchSplitter {
   readonly #text = new ScratchBytes();
