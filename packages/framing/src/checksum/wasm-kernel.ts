@@ -5,8 +5,8 @@ import type { WasmBuild } from "./kernel-module.ts";
 import { assertBatchInside, assertCounters, assertInside } from "./kernel-range.ts";
 
 /**
- * Bytes that are copied to be hashed wherever they lie: asking an array for its buffer may take 100 ns, copying
- * so few of them 30.
+ * Bytes that are copied to be hashed wherever they lie: asking an array for its buffer may take 100 ns,
+ * copying so few of them 30.
  */
 const COPIED_LENGTH_MAX = 1024;
 

@@ -20,8 +20,8 @@ import { segmentFileName } from "../segment/segment-name.ts";
 import type { FoundSegment } from "./scan-directory.ts";
 
 /**
- * Bytes read of a file's beginning or end at once. The checkpoint of a partition with few segments and offsets
- * is in them, so that a start with thousands of partitions takes one read for each.
+ * Bytes read of a file's beginning or end at once. The checkpoint of a partition with few segments and
+ * offsets is in them, so that a start with thousands of partitions takes one read for each.
  */
 const FIRST_READ_LENGTH = 4096;
 
