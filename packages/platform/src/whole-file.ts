@@ -1,3 +1,4 @@
+import { ErrorCode, isCodedError } from "@millrace/errors";
 import type { Disk, DiskFile } from "./disk.ts";
 import { diskError } from "./disk-error.ts";
 import { diskPathNames, parentDiskPath } from "./disk-path.ts";
@@ -8,8 +9,8 @@ export async function readWholeFile(
   path: string,
   lengthMax: number,
 ): Promise<Uint8Array | undefined> {
-  if ((await disk.stat(path)) === undefined) return undefined;
-  const file = await disk.openFile(path, "read");
+  const file = await disk.openFile(path, "read").catch(ifAbsent);
+  if (file === undefined) return undefined;
   try {
     const length = await file.length();
     if (length > lengthMax) throw diskError({ operation: "read", path, errno: "EMSGSIZE" });
@@ -47,6 +48,11 @@ export async function writeWholeFile(disk: Disk, path: string, bytes: Uint8Array
 async function discard(disk: Disk, file: DiskFile, temporaryPath: string): Promise<void> {
   await file.close().catch(() => undefined);
   await disk.removeFile(temporaryPath).catch(() => undefined);
+}
+
+function ifAbsent(error: unknown): undefined {
+  const errno = isCodedError(error, ErrorCode.IoError) ? error.details["errno"] : undefined;
+  if (errno !== "ENOENT" && errno !== "ENOTDIR") throw error;
 }
 
 function readAll(file: DiskFile, target: Uint8Array): Promise<number> {

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { count, durationMs, flag, optionalText, table, text } from "./fields.ts";
 
 /** A port one can connect to; left out where a node does not offer the transport. */

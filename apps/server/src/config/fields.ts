@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { parseBytes, parseMilliseconds } from "./text-forms.ts";
 
 /** A text. */

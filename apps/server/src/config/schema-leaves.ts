@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /**
  * The keys of a table, or undefined when the schema is not one. Looks through defaults, unions of forms and

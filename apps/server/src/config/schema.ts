@@ -5,7 +5,7 @@ import {
   SESSIONS_MAX,
   TOKENS_PER_USER_MAX,
 } from "@millrace/protocol";
-import { z } from "zod";
+import * as z from "zod";
 import { clusterSchema } from "./cluster-schema.ts";
 import * as defaults from "./defaults.ts";
 import {

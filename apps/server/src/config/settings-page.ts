@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { unbuiltSwitches } from "./check-config.ts";
 import { REMOVED_KEYS } from "./removed-keys.ts";
 import { type Config, configSchema } from "./schema.ts";

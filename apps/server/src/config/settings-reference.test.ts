@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { z } from "zod";
+import * as z from "zod";
 import { configSchema } from "./schema.ts";
 import { tableShape } from "./schema-leaves.ts";
 import { WITHOUT_EFFECT } from "./without-effect.table.ts";

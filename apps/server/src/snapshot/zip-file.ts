@@ -2,7 +2,7 @@ import { promisify } from "node:util";
 import zlib from "node:zlib";
 import { CodedError, ErrorCode } from "@millrace/errors";
 import type { GetSnapshot } from "@millrace/protocol";
-import { Zip, type ZipInputFile } from "fflate";
+import type { ZipInputFile } from "fflate";
 
 /** Compressions a snapshot may ask for. */
 export type ZipCompression = GetSnapshot["compression"];
@@ -43,6 +43,7 @@ export async function zipFile(
   compression: ZipCompression,
 ): Promise<Uint8Array> {
   const { number, compress } = methodOf(compression);
+  const { Zip } = await import("fflate");
   const written: Uint8Array[] = [];
   let failure: Error | undefined;
   const zip = new Zip((error, chunk) => {

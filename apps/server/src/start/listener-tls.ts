@@ -53,8 +53,9 @@ async function readPem(path: string, key: string): Promise<Uint8Array> {
  * The library is loaded when it is needed: it takes a tenth of a second, and most servers have no use for it.
  */
 async function selfSigned(): Promise<ServerTls> {
-  const { generate } = await import("selfsigned");
-  const made = await generate([{ name: "commonName", value: "localhost" }], {
+  // A CommonJS library: in a bundle its names are on the default export only.
+  const { default: selfsigned } = await import("selfsigned");
+  const made = await selfsigned.generate([{ name: "commonName", value: "localhost" }], {
     keyType: "ec",
     algorithm: "sha256",
     extensions: [

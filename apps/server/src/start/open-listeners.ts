@@ -2,7 +2,6 @@ import { CodedError, ErrorCode } from "@millrace/errors";
 import type { BlockPool, ChecksumKernel } from "@millrace/framing";
 import type { Clock, Connection, Listener, Log, Random } from "@millrace/platform";
 import { listenTcp } from "@millrace/transports/tcp/server";
-import { listenWebSocket } from "@millrace/transports/websocket/server";
 import { parseListenAddress } from "../config/listen-address.ts";
 import type { Config } from "../config/schema.ts";
 import { listenerTls } from "./listener-tls.ts";
@@ -75,6 +74,7 @@ async function openTcp(config: Config, parts: ListenerParts): Promise<Listener> 
 async function openWebSocket(config: Config, parts: ListenerParts): Promise<Listener> {
   const { websocket, message_bus: bus } = config;
   const tls = await listenerTls(websocket.tls, "websocket.tls");
+  const { listenWebSocket } = await import("@millrace/transports/websocket/server");
   return listenWebSocket({
     ...parts,
     ...parseListenAddress(websocket.address, "websocket.address"),

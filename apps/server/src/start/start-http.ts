@@ -5,12 +5,7 @@ import type { Platform } from "@millrace/platform";
 import type { PrometheusMetrics } from "@millrace/platform/prometheus";
 import type { SendConfirmation } from "@millrace/protocol";
 import { toIdentifier } from "@millrace/protocol";
-import {
-  type CorsOptions,
-  type HttpListener,
-  type JwtOptions,
-  listenHttp,
-} from "@millrace/transports/http/server";
+import type { CorsOptions, HttpListener, JwtOptions } from "@millrace/transports/http/server";
 import { jwtSecret } from "../config/check-http.ts";
 import { parseListenAddress } from "../config/listen-address.ts";
 import type { Config } from "../config/schema.ts";
@@ -41,6 +36,8 @@ export async function startHttp(parts: HttpParts): Promise<HttpListener | undefi
   const { config, platform, metrics, broker } = parts;
   const { http } = config;
   if (!http.enabled) return undefined;
+  // Its libraries are the most of what a start loads, so a server without the API goes without them.
+  const { listenHttp } = await import("@millrace/transports/http/server");
   const { contentType } = metrics;
   const metricsPage = { path: http.metrics.endpoint, contentType, text: () => metrics.text() };
   const listening = listenHttp({

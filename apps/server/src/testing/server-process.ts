@@ -34,10 +34,12 @@ export class ServerProcess {
   readonly #child: ChildProcess;
   readonly #exited: Promise<number | string>;
 
-  /** Starts the built server. Nothing of the test's own environment reaches it but the path. */
-  constructor(args: readonly string[], environment: Record<string, string> = {}) {
-    assert.ok(existsSync(ENTRY), "the server is built: run the build script of apps/server first");
-    this.#child = spawn(process.execPath, [ENTRY, ...args], {
+  /**
+   * Starts the built server, or a copy of it. Nothing of the test's own environment reaches it but the path.
+   */
+  constructor(args: readonly string[], environment: Record<string, string> = {}, entry = ENTRY) {
+    assert.ok(existsSync(entry), "the server is built: run the build script of apps/server first");
+    this.#child = spawn(process.execPath, [entry, ...args], {
       env: {
         PATH: process.env["PATH"] ?? "",
         ...FREE_PORTS,

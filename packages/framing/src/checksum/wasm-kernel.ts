@@ -4,6 +4,12 @@ import type { BatchFault, ChecksumKernel, FrameRun, KernelMemory } from "./check
 import type { WasmBuild } from "./kernel-module.ts";
 import { assertBatchInside, assertCounters, assertInside } from "./kernel-range.ts";
 
+/**
+ * Bytes that are copied to be hashed wherever they lie: asking an array for its buffer may take 100 ns,
+ * copying so few of them 30.
+ */
+const COPIED_LENGTH_MAX = 1024;
+
 /** What `kernel/index.ts` exports. Addresses and counts are u32, hashes i64. */
 interface KernelExports {
   readonly faultIndex: { readonly value: number };
@@ -29,6 +35,7 @@ export class WasmKernel implements ChecksumKernel {
   readonly build: WasmBuild;
   readonly memory: KernelMemory;
   readonly #exports: KernelExports;
+  readonly #buffer: ArrayBufferLike;
   readonly #windowStart: number;
   readonly #windowLength: number;
 
@@ -36,6 +43,7 @@ export class WasmKernel implements ChecksumKernel {
   constructor(build: WasmBuild, memory: KernelMemory, instance: WebAssembly.Instance) {
     this.build = build;
     this.memory = memory;
+    this.#buffer = memory.bytes.buffer;
     this.#exports = instance.exports as unknown as KernelExports;
     this.#exports.openWindow();
     this.#windowStart = this.#exports.windowPosition();
@@ -82,7 +90,8 @@ export class WasmKernel implements ChecksumKernel {
   }
 
   hashBytes(bytes: Uint8Array): bigint {
-    if (bytes.buffer === this.memory.bytes.buffer) return this.hash64(bytes.byteOffset, bytes.byteLength);
+    const isLong = bytes.byteLength > COPIED_LENGTH_MAX;
+    if (isLong && bytes.buffer === this.#buffer) return this.hash64(bytes.byteOffset, bytes.byteLength);
     if (bytes.byteLength > this.#windowLength) return this.#hashThroughWindow(bytes);
     this.memory.bytes.set(bytes, this.#windowStart);
     return this.hash64(this.#windowStart, bytes.byteLength);

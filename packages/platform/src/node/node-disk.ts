@@ -44,7 +44,7 @@ export class NodeDisk implements Disk {
   async openFile(path: string, mode: OpenMode): Promise<DiskFile> {
     const absolutePath = this.#absolute(path);
     const fd = await run("open", path, open(absolutePath, OPEN_FLAGS[mode], FILE_MODE));
-    const entry = await run("stat", path, promisify(fs.fstat)(fd));
+    const entry = await run("stat", path, statOf(fd));
     if (entry.isFile()) return new NodeFile({ fd, path, absolutePath, calls: this.#calls });
     await close(fd);
     throw diskError({ operation: "open", path, errno: entry.isDirectory() ? "EISDIR" : "EINVAL" });
@@ -119,6 +119,11 @@ export class NodeDisk implements Disk {
   #absolute(path: string): string {
     return join(this.root, ...diskPathNames(path));
   }
+}
+
+/** At once: what the system knows of an open file is in memory, and a turn of the thread pool costs more. */
+async function statOf(fd: number): Promise<fs.Stats> {
+  return fs.fstatSync(fd);
 }
 
 function kindOf(entry: { isFile(): boolean; isDirectory(): boolean }): EntryKind {

@@ -11,7 +11,7 @@ import { type Cipher, SEAL_LENGTH } from "@millrace/platform";
 import type { PartitionIdentity } from "../op-record/checkpoint.ts";
 import { setU64 } from "../op-record/u64-field.ts";
 import { SMALL_BATCH_LENGTH_MAX } from "../tail-cache/tail-cache.ts";
-import { joinBatch, splitBatch } from "./batch-content.ts";
+import { BatchSplitter, joinBatch } from "./batch-content.ts";
 import { SharedBlock } from "./shared-block.ts";
 
 /** First byte of the first frame, and of its payload, from the start of a batch. */
@@ -36,6 +36,7 @@ export interface BatchCipherOptions {
 export class BatchCipher {
   readonly #options: BatchCipherOptions;
   readonly #small = new SharedBlock();
+  readonly #splitter = new BatchSplitter();
 
   constructor(options: BatchCipherOptions) {
     this.#options = options;
@@ -52,7 +53,7 @@ export class BatchCipher {
     const storedLease = this.#allocate(length);
     if (storedLease === undefined) return undefined;
     const { position } = storedLease;
-    const { text, facts } = splitBatch(kernel.memory, identity, from, batchLease.length);
+    const { text, facts } = this.#splitter.split(kernel.memory, identity, from, batchLease.length);
     const seal = new Uint8Array(SEAL_LENGTH);
     joinBatch(kernel.memory, from, cipher.seal(text, facts, seal), { position, room: SEAL_LENGTH });
     kernel.memory.bytes.set(seal, position + FIRST_PAYLOAD);
@@ -79,7 +80,7 @@ export class BatchCipher {
     const length = stored.length - SEAL_LENGTH;
     this.#setLengths(position, length, -SEAL_LENGTH);
     const from = { position, room: SEAL_LENGTH };
-    const { text, facts } = splitBatch(kernel.memory, identity, from, length);
+    const { text, facts } = this.#splitter.split(kernel.memory, identity, from, length);
     const seal = bytes.subarray(position + FIRST_PAYLOAD, position + FIRST_PAYLOAD + SEAL_LENGTH);
     const opened = cipher.open(text, facts, seal);
     if (opened === undefined) return undefined;

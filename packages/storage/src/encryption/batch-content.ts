@@ -8,6 +8,7 @@ import {
 } from "@millrace/framing";
 import type { PartitionIdentity } from "../op-record/checkpoint.ts";
 import { setU64, viewOver } from "../op-record/u64-field.ts";
+import { ScratchBytes } from "./scratch-bytes.ts";
 
 /**
  * A verified batch in the kernel's memory with room in front of the first payload that no length in its
@@ -36,16 +37,32 @@ const FRAME_FACTS_START = PURPOSE.length + 32 + BATCH_AT.batchChecksum + 4;
 /** A frame header without its checksum. */
 const FRAME_FACTS_LENGTH = FRAME_HEADER_LENGTH - FRAME_AT.id;
 
-/** Takes a batch of `length` bytes (its room not counted) apart; what it returns are copies. */
-export function splitBatch(
+/**
+ * Takes batches apart. What it returns are copies, good until the next batch: they lie in memory that is used
+ * again.
+ */
+export class BatchSplitter {
+  readonly #text = new ScratchBytes();
+  readonly #facts = new ScratchBytes();
+
+  /** @param length  of the batch, its room not counted */
+  split(memory: KernelMemory, identity: PartitionIdentity, from: BatchLayout, length: number): BatchContent {
+    const count = messageCountAt(memory.view, from.position);
+    const text = this.#text.take(length - BATCH_HEADER_LENGTH - count * FRAME_HEADER_LENGTH);
+    const facts = this.#facts.take(FRAME_FACTS_START + count * FRAME_FACTS_LENGTH);
+    fillContent(memory, identity, from, { text, facts });
+    return { text, facts };
+  }
+}
+
+function fillContent(
   { bytes, view }: KernelMemory,
   identity: PartitionIdentity,
   { position, room }: BatchLayout,
-  length: number,
-): BatchContent {
+  { text, facts }: BatchContent,
+): void {
   const count = messageCountAt(view, position);
-  const text = new Uint8Array(length - BATCH_HEADER_LENGTH - count * FRAME_HEADER_LENGTH);
-  const facts = new Uint8Array(FRAME_FACTS_START + count * FRAME_FACTS_LENGTH);
+  const factsView = viewOver(facts);
   writeBatchFacts(facts, identity, bytes.subarray(position, position + BATCH_AT.batchChecksum), count);
   let at = position + BATCH_HEADER_LENGTH;
   let textAt = 0;
@@ -53,13 +70,19 @@ export function splitBatch(
   for (let index = 0; index < count; index += 1) {
     const start = at + FRAME_HEADER_LENGTH + (index === 0 ? room : 0);
     const end = start + contentLengthAt(view, at);
-    facts.set(bytes.subarray(at + FRAME_AT.id, at + FRAME_HEADER_LENGTH), factsAt);
+    copyFrameFacts(view, at + FRAME_AT.id, factsView, factsAt);
     text.set(bytes.subarray(start, end), textAt);
     factsAt += FRAME_FACTS_LENGTH;
     textAt += end - start;
     at = end;
   }
-  return { text, facts };
+}
+
+/** Word by word: for so few bytes the array's own methods take five times as long. */
+function copyFrameFacts(from: DataView, fromAt: number, to: DataView, toAt: number): void {
+  for (let word = 0; word < FRAME_FACTS_LENGTH; word += 4) {
+    to.setUint32(toAt + word, from.getUint32(fromAt + word, true), true);
+  }
 }
 
 /**

@@ -11,7 +11,12 @@ import { cutTail } from "../recovery/torn-tail.ts";
 import { writeAt } from "../segment/file-calls.ts";
 import { ReadHandles } from "../segment/read-handles.ts";
 import { emptySegment } from "../segment/segment.ts";
-import { createSegmentFiles, openSegmentFiles, type SegmentFiles } from "../segment/segment-files.ts";
+import {
+  closeSegmentFiles,
+  createSegmentFiles,
+  openSegmentFiles,
+  type SegmentFiles,
+} from "../segment/segment-files.ts";
 import { Commits } from "./commits.ts";
 import { fenced } from "./fence.ts";
 import { GroupWriter } from "./group-writer.ts";
@@ -48,6 +53,8 @@ class Opening {
   readonly #opened: Promise<void>;
   #markOpened = () => {};
   #writer: GroupWriter | undefined;
+  /** Files that recovery left open, until the writer takes them. */
+  #recovered: SegmentFiles | undefined;
   #partition: Partition | undefined;
 
   constructor(options: PartitionOptions) {
@@ -71,6 +78,7 @@ class Opening {
     try {
       return await this.#open();
     } finally {
+      if (this.#recovered !== undefined) await closeSegmentFiles(this.#recovered);
       this.#markOpened();
     }
   }
@@ -79,6 +87,7 @@ class Opening {
     const state = this.#state;
     const source = { options: this.#options, state, commits: this.#commits };
     const recovery = await recoverPartition(source);
+    this.#recovered = recovery.files;
     if (this.#options.role === "exclusive") await makeSure(source, recovery);
     this.#commits.startRemoving();
     const repaired = await this.#repairWhenAsked(source);
@@ -113,11 +122,7 @@ class Opening {
 
   async #makeWriter(recovery: Recovery): Promise<void> {
     const { disk, path } = this.#options;
-    const active = this.#state.active;
-    const files =
-      recovery.isNew || active === undefined
-        ? await this.#createFirst()
-        : await openSegmentFiles(disk, path, active);
+    const files = await this.#filesToGoOn(recovery);
     this.#writer = this.#writerOn(files, recovery.isClosed);
     if (recovery.isNew) this.#writer.files.settle();
     const { durability, offsetDurability } = this.#options;
@@ -134,6 +139,16 @@ class Opening {
       this.#state.fault = error.code === ErrorCode.DiskFull ? error : fenced(error);
       this.#state.log.error("The partition could not be made ready for writing.", { path, error });
     }
+  }
+
+  async #filesToGoOn({ isNew, files }: Recovery): Promise<SegmentFiles> {
+    const active = this.#state.active;
+    if (isNew || active === undefined) return this.#createFirst();
+    if (files?.log.path !== this.#state.filePath(active, "log")) {
+      return openSegmentFiles(this.#options.disk, this.#options.path, active);
+    }
+    this.#recovered = undefined;
+    return files;
   }
 
   /**

@@ -46,7 +46,7 @@ export interface ActiveFinding extends TailFinding {
  */
 export async function recoverActive(source: ActiveSource): Promise<ActiveFinding> {
   const { log } = source.files;
-  const window = log && new LogWindow(log, source, source.state.identity.partitionId);
+  const window = log && new LogWindow(log, source, source.state.identity.partitionId, source.logLength);
   try {
     const stop = await replayGood(source, window);
     const finding = await new TailSearch(source, window, stop).run();

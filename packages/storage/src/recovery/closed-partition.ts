@@ -50,7 +50,12 @@ async function endVerifies(
 ): Promise<boolean> {
   const last = index.entry(index.count - 1);
   if (last === undefined) return active.logLength === 0;
-  const window = new LogWindow(files.log, source.options, source.state.identity.partitionId);
+  const window = new LogWindow(
+    files.log,
+    source.options,
+    source.state.identity.partitionId,
+    active.logLength,
+  );
   try {
     let { position, offset: next } = last;
     while (position < active.logLength) {

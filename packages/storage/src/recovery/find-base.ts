@@ -19,6 +19,12 @@ import { readAt } from "../segment/file-calls.ts";
 import { segmentFileName } from "../segment/segment-name.ts";
 import type { FoundSegment } from "./scan-directory.ts";
 
+/**
+ * Bytes read of a file's beginning or end at once. The checkpoint of a partition with few segments and
+ * offsets is in them, so that a start with thousands of partitions takes one read for each.
+ */
+const FIRST_READ_LENGTH = 4096;
+
 /** The newest segment whose first record is good, and what its file names say about the others. */
 export interface Base {
   readonly segment: FoundSegment;
@@ -75,24 +81,33 @@ async function readFirst(
   if ((segment.opsLength ?? 0) < RECORD_HEADER_LENGTH) return undefined;
   const file = await source.disk.openFile(`${source.path}/${segmentFileName(segment, "ops")}`, "read");
   try {
-    const header = new Uint8Array(RECORD_HEADER_LENGTH);
-    await readAt(file, header, 0);
-    const length = claimedRecordLength(viewOver(header), 0);
-    return length === 0 ? undefined : await readCheckpoint(source.kernel, file, { position: 0, length });
+    const opsLength = segment.opsLength ?? 0;
+    const beginning = await readBytes(file, 0, Math.min(FIRST_READ_LENGTH, opsLength));
+    if (beginning.length < RECORD_HEADER_LENGTH) return undefined;
+    const length = claimedRecordLength(viewOver(beginning), 0);
+    if (length === 0) return undefined;
+    const bytes = length <= beginning.length ? beginning : await readBytes(file, 0, length);
+    return readCheckpoint(source.kernel, bytes, { position: 0, length });
   } finally {
     await file.close();
   }
 }
 
-/** The checkpoint record at a place of a file, or nothing when no good one is there. */
-async function readCheckpoint(
+/** The bytes from `position` on; fewer than `length` when the file ends before. */
+async function readBytes(file: DiskFile, position: number, length: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(length);
+  return bytes.subarray(0, await readAt(file, bytes, position));
+}
+
+/** The checkpoint record at a place of what was read, or nothing when no good one is there. */
+function readCheckpoint(
   kernel: ChecksumKernel,
-  file: DiskFile,
+  bytes: Uint8Array,
   place: { readonly position: number; readonly length: number },
-): Promise<{ checkpoint: Checkpoint; recordLength: number } | undefined> {
-  const bytes = new Uint8Array(place.length);
-  if ((await readAt(file, bytes, place.position)) < place.length) return undefined;
-  const record = readRecord(kernel, bytes, viewOver(bytes), 0);
+): { checkpoint: Checkpoint; recordLength: number } | undefined {
+  if (bytes.length < place.position + place.length) return undefined;
+  const own = bytes.subarray(place.position, place.position + place.length);
+  const record = readRecord(kernel, own, viewOver(own), 0);
   const checkpoint = record === undefined ? undefined : decodeCheckpoint(record);
   if (record === undefined || checkpoint === undefined) return undefined;
   return { checkpoint, recordLength: record.length };
@@ -108,13 +123,13 @@ export async function readClosing(
   opsLength: number,
 ): Promise<{ readonly checkpoint: Checkpoint; readonly position: number } | undefined> {
   if (opsLength < RECORD_HEADER_LENGTH) return undefined;
-  const trailer = new Uint8Array(TRAILER_LENGTH);
-  await readAt(file, trailer, opsLength - TRAILER_LENGTH);
-  const length = lengthFromTrailer(trailer);
+  const ending = await readBytes(file, Math.max(0, opsLength - FIRST_READ_LENGTH), FIRST_READ_LENGTH);
+  const length = lengthFromTrailer(ending.subarray(Math.max(0, ending.length - TRAILER_LENGTH)));
   const isPossible =
     length >= RECORD_HEADER_LENGTH && length <= RECORD_BODY_LENGTH_MAX && length <= opsLength;
   if (!isPossible) return undefined;
   const position = opsLength - length;
-  const found = await readCheckpoint(kernel, file, { position, length });
+  const bytes = length <= ending.length ? ending : await readBytes(file, position, length);
+  const found = readCheckpoint(kernel, bytes, { position: bytes.length - length, length });
   return found?.checkpoint.closing === true ? { checkpoint: found.checkpoint, position } : undefined;
 }

@@ -35,19 +35,23 @@ export class LogWindow {
   readonly #kernel: ChecksumKernel;
   readonly #pool: BlockPool;
   readonly #partitionId: number;
+  readonly #fileLength: number;
   #lease: Lease | undefined;
   #from = 0;
   #length = 0;
 
+  /** @param fileLength  saves the read that finds out that a file ends */
   constructor(
     file: DiskFile,
     memory: { readonly kernel: ChecksumKernel; readonly pool: BlockPool },
     partitionId: number,
+    fileLength = Number.MAX_SAFE_INTEGER,
   ) {
     this.#file = file;
     this.#kernel = memory.kernel;
     this.#pool = memory.pool;
     this.#partitionId = partitionId;
+    this.#fileLength = fileLength;
   }
 
   /**
@@ -135,7 +139,8 @@ export class LogWindow {
       this.#lease = await allocateWaiting(this.#pool, length);
     }
     this.#length = 0;
-    this.#length = await readAt(this.#file, this.#lease.bytes, position);
+    const ahead = this.#lease.bytes.subarray(0, Math.max(0, this.#fileLength - position));
+    this.#length = await readAt(this.#file, ahead, position);
     this.#from = position;
   }
 }

@@ -1,6 +1,5 @@
-import type { DiskFile } from "@millrace/platform";
 import { emptySegment, type Segment } from "../segment/segment.ts";
-import { closeSegmentFiles } from "../segment/segment-files.ts";
+import { closeSegmentFiles, openSegmentFiles, type SegmentFiles } from "../segment/segment-files.ts";
 import { adoptCheckpoint } from "./adopt-checkpoint.ts";
 import { recoverClosed } from "./closed-partition.ts";
 import { type Base, findBase } from "./find-base.ts";
@@ -31,6 +30,11 @@ export interface Recovery {
   readonly inDoubt: readonly InDoubt[];
   /** First offset nobody has seen; above `journaled.nextOffset` when the torn tail held messages. */
   readonly frontier: number;
+  /**
+   * The files of the active segment, open for writing, unless it is new or has no `.log`. Whoever gets them
+   * closes them.
+   */
+  readonly files: SegmentFiles | undefined;
 }
 
 /**
@@ -42,81 +46,114 @@ export async function recoverPartition(source: RecoverySource): Promise<Recovery
   const { disk, path, kernel, log } = options;
   const found = await scanDirectory(disk, path, log);
   const { base, leftovers } = await findBase({ disk, path, kernel, log }, state.identity, found);
-  const recovery = base === undefined ? nothingWritten() : await recoverFrom(source, base, found);
-  const inDoubt = [...recovery.inDoubt];
-  for (const leftover of leftovers.toReversed()) {
-    const doubted = await judgeNewer(source, leftover, base !== undefined);
-    if (doubted !== undefined) inDoubt.push(doubted);
-  }
+  const isNewest = leftovers.length === 0;
+  const recovery =
+    base === undefined ? nothingWritten() : await recoverFrom(source, { base, found, isNewest });
+  const inDoubt = await orClosed(recovery, () => judgeLeftovers(source, leftovers, recovery));
   if (state.fault !== undefined) {
     log.error("The partition is damaged and takes no writes.", { path: state.path, error: state.fault });
   }
   return { ...recovery, inDoubt, isNew: recovery.isNew && state.fault === undefined };
 }
 
-function nothingWritten(): Recovery {
-  return { isNew: true, isClosed: false, lacksLog: false, torn: undefined, inDoubt: [], frontier: 0 };
+/** What the segments newer than the base leave in doubt besides. */
+async function judgeLeftovers(
+  source: RecoverySource,
+  leftovers: readonly FoundSegment[],
+  { isNew, inDoubt }: Recovery,
+): Promise<readonly InDoubt[]> {
+  const all = [...inDoubt];
+  for (const leftover of leftovers.toReversed()) {
+    const doubted = await judgeNewer(source, leftover, !isNew);
+    if (doubted !== undefined) all.push(doubted);
+  }
+  return all;
 }
 
-async function recoverFrom(
-  source: RecoverySource,
-  base: Base,
-  found: readonly FoundSegment[],
-): Promise<Recovery> {
-  const { commits } = source;
-  const recovery = await recoverActiveOf(source, base);
-  const obsolete = await checkSealed(source, base, found);
-  commits.removeOnceCommitted(base.checkpoint.op, obsolete);
+/** The files that recovery has opened are closed when what follows fails. */
+async function orClosed<Result>({ files }: Recovery, action: () => Promise<Result>): Promise<Result> {
+  try {
+    return await action();
+  } catch (error) {
+    if (files !== undefined) await closeSegmentFiles(files);
+    throw error;
+  }
+}
+
+function nothingWritten(): Recovery {
+  return { ...AS_FOUND, isNew: true, frontier: 0 };
+}
+
+/** A partition with nothing to mend. */
+const AS_FOUND = {
+  isNew: false,
+  isClosed: false,
+  lacksLog: false,
+  torn: undefined,
+  inDoubt: [],
+  files: undefined,
+} as const;
+
+/** What the state is recovered from. */
+interface Findings {
+  readonly base: Base;
+  readonly found: readonly FoundSegment[];
+  /** No segment follows that of the base: it stays the active one. */
+  readonly isNewest: boolean;
+}
+
+async function recoverFrom(source: RecoverySource, findings: Findings): Promise<Recovery> {
+  const { base, found } = findings;
+  const recovery = await recoverActiveOf(source, findings);
+  const obsolete = await orClosed(recovery, () => checkSealed(source, base, found));
+  source.commits.removeOnceCommitted(base.checkpoint.op, obsolete);
   return recovery;
 }
 
-async function recoverActiveOf(source: RecoverySource, base: Base): Promise<Recovery> {
-  const { options, state } = source;
-  const ops = await options.disk.openFile(state.filePath(base.segment, "ops"), "read");
-  if (base.segment.logLength === undefined) {
-    try {
-      return await recoverWithoutLog(source, base, ops);
-    } finally {
-      await ops.close();
-    }
-  }
-  const log = await options.disk.openFile(state.filePath(base.segment, "log"), "read");
-  const files = { log, ops };
+async function recoverActiveOf(source: RecoverySource, { base, isNewest }: Findings): Promise<Recovery> {
+  if (base.segment.logLength === undefined) return recoverWithoutLog(source, base);
+  const { disk, path, role } = source.options;
+  const goesOn = isNewest && role === "exclusive";
+  const files = await openSegmentFiles(disk, path, base.segment, goesOn ? "write" : "read");
   try {
-    if (await recoverClosed(source, base, files)) {
-      return {
-        isNew: false,
-        isClosed: true,
-        lacksLog: false,
-        torn: undefined,
-        inDoubt: [],
-        frontier: state.journaled.nextOffset,
-      };
-    }
-    const { segment, finding } = await replayBase(source, base, files);
-    const mayCut = state.fault === undefined && options.role === "exclusive";
-    const tail = { found: base.segment, segment, files, finding };
-    const isTorn = mayCut && (await keptOrFault(source, () => setTailAside(source, tail)));
-    const torn = isTorn === true ? segment : undefined;
-    const { frontier } = finding;
-    return { isNew: false, isClosed: false, lacksLog: false, torn, inDoubt: doubtsOf(finding), frontier };
-  } finally {
+    const recovery = await recoverFiles(source, base, files);
+    if (goesOn) return { ...recovery, files };
     await closeSegmentFiles(files);
+    return recovery;
+  } catch (error) {
+    await closeSegmentFiles(files);
+    throw error;
   }
 }
 
+async function recoverFiles(source: RecoverySource, base: Base, files: SegmentFiles): Promise<Recovery> {
+  const { options, state } = source;
+  if (await recoverClosed(source, base, files)) {
+    return { ...AS_FOUND, isClosed: true, frontier: state.journaled.nextOffset };
+  }
+  const { segment, finding } = await replayBase(source, base, files);
+  const mayCut = state.fault === undefined && options.role === "exclusive";
+  const tail = { found: base.segment, segment, files, finding };
+  const isTorn = mayCut && (await keptOrFault(source, () => setTailAside(source, tail)));
+  const torn = isTorn === true ? segment : undefined;
+  return { ...AS_FOUND, torn, inDoubt: doubtsOf(finding), frontier: finding.frontier };
+}
+
 /** The `.log` is gone. Harmless when no batch was ever written to it; the writer makes it anew. */
-async function recoverWithoutLog(source: RecoverySource, base: Base, ops: DiskFile): Promise<Recovery> {
-  const { state } = source;
-  const { finding } = await replayBase(source, base, { ops, log: undefined });
-  return {
-    isNew: false,
-    isClosed: false,
-    lacksLog: true,
-    torn: undefined,
-    inDoubt: doubtsOf(finding),
-    frontier: state.journaled.nextOffset,
-  };
+async function recoverWithoutLog(source: RecoverySource, base: Base): Promise<Recovery> {
+  const { options, state } = source;
+  const ops = await options.disk.openFile(state.filePath(base.segment, "ops"), "read");
+  try {
+    const { finding } = await replayBase(source, base, { ops, log: undefined });
+    return {
+      ...AS_FOUND,
+      lacksLog: true,
+      inDoubt: doubtsOf(finding),
+      frontier: state.journaled.nextOffset,
+    };
+  } finally {
+    await ops.close();
+  }
 }
 
 function doubtsOf({ inDoubt }: ReplayFinding): InDoubt[] {

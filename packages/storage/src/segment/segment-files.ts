@@ -1,17 +1,26 @@
 import type { Disk, DiskFile } from "@millrace/platform";
 import { type SegmentName, segmentFileName } from "./segment-name.ts";
 
-/** The two files of the active segment, open for writing. */
+const READ_MODES = ["read", "read"] as const;
+const WRITE_MODES = ["create-or-open", "read-write"] as const;
+
+/** The two open files of a segment. */
 export interface SegmentFiles {
   readonly log: DiskFile;
   readonly ops: DiskFile;
 }
 
-/** Opens both files of a segment that exists, for writing; makes the `.log` when it is absent. */
-export async function openSegmentFiles(disk: Disk, path: string, name: SegmentName): Promise<SegmentFiles> {
-  const log = await disk.openFile(`${path}/${segmentFileName(name, "log")}`, "create-or-open");
+/** Opens both files of a segment that exists. For writing it makes the `.log` when it is absent. */
+export async function openSegmentFiles(
+  disk: Disk,
+  path: string,
+  name: SegmentName,
+  use: "read" | "write" = "write",
+): Promise<SegmentFiles> {
+  const [logMode, opsMode] = use === "read" ? READ_MODES : WRITE_MODES;
+  const log = await disk.openFile(`${path}/${segmentFileName(name, "log")}`, logMode);
   try {
-    return { log, ops: await disk.openFile(`${path}/${segmentFileName(name, "ops")}`, "read-write") };
+    return { log, ops: await disk.openFile(`${path}/${segmentFileName(name, "ops")}`, opsMode) };
   } catch (error) {
     await log.close();
     throw error;

@@ -147,7 +147,11 @@ export class MessageAssembler {
 
   #copyBody(bytes: Uint8Array, at: number): number {
     const length = Math.min(this.restLength, bytes.length - at);
-    if (length > 0) this.#messageLease?.bytes.set(bytes.subarray(at, at + length), this.#filledLength);
+    const messageLease = this.#messageLease;
+    if (messageLease !== undefined && length > 0) {
+      const { home, homePosition } = messageLease;
+      home.bytes.set(bytes.subarray(at, at + length), homePosition + this.#filledLength);
+    }
     this.filled(length);
     return length;
   }
