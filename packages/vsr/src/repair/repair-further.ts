@@ -13,6 +13,7 @@ export function repairFurther(state: GroupState): readonly Output[] {
   const { repair, timers } = state;
   const isLogKnown = state.status === "normal" || state.target !== undefined;
   if (state.isPrimary || !isLogKnown) return NO_OUTPUTS;
+  if (repair.stateAwaited !== undefined) return waitForState(state);
   if (state.verified === state.op && state.op >= repair.opKnown) {
     repair.isActive = false;
     timers.gapDebounce.stop();
@@ -44,6 +45,13 @@ export function askForRound(state: GroupState): readonly Output[] {
   repair.early.clear();
   if (outputs.length > 0) timers.repairRetry.start(state.ticks, timers.timing.repairRetryInterval);
   return outputs;
+}
+
+/** The request for it is repeated in this view too. */
+function waitForState({ repair, timers, ticks }: GroupState): readonly Output[] {
+  repair.isActive = true;
+  if (!timers.repairRetry.isRunning) timers.repairRetry.start(ticks, timers.timing.repairRetryInterval);
+  return NO_OUTPUTS;
 }
 
 function firstLacking(state: GroupState): number {
