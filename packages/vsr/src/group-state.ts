@@ -4,7 +4,7 @@ import { CLUSTER_TIMING } from "./cluster-timing.ts";
 import type { DoViewChange } from "./messages/do-view-change.ts";
 import type { Mutations } from "./mutations.ts";
 import type { Output } from "./output.ts";
-import { Pipeline } from "./pipeline.ts";
+import { PIPELINE_DEPTH_MAX, Pipeline } from "./pipeline.ts";
 import type { PrepareFields } from "./prepare.ts";
 import { type Quorums, quorums } from "./quorums.ts";
 import { Random } from "./random.ts";
@@ -87,6 +87,7 @@ export class GroupState {
   /** Commit number at the primary's last tick. */
   commitAtTick: number;
   readonly repair: Repair;
+  readonly #queueDepth: number;
 
   constructor(options: ReplicaOptions) {
     const { recovered, replicaCount } = options;
@@ -112,7 +113,10 @@ export class GroupState {
     this.commitKnown = this.commit;
     this.commitAtTick = this.commit;
     this.verified = this.commit;
-    this.pipeline = new Pipeline(options.prepareQueueDepth, this.commit);
+    this.#queueDepth = options.prepareQueueDepth;
+    // What others have in flight must fit, whatever depth they were configured with.
+    const depth = replicaCount === 1 ? options.prepareQueueDepth : PIPELINE_DEPTH_MAX;
+    this.pipeline = new Pipeline(depth, this.commit);
     if (replicaCount > 1) this.#recover(recovered);
   }
 
@@ -124,6 +128,11 @@ export class GroupState {
   /** Acts as the primary: the view has begun and is its own. */
   get isPrimary(): boolean {
     return this.status === "normal" && this.view % this.replicaCount === this.replica;
+  }
+
+  /** Requests that fit: a primary has no more ops in flight than it was configured for. */
+  get requestsFree(): number {
+    return Math.max(0, this.#queueDepth - this.pipeline.count);
   }
 
   #recover(recovered: Recovered): void {

@@ -156,6 +156,7 @@ for (const late of [0, 2]) {
 for (const replicas of [3, 5]) {
   test(`${replicas} replicas whose journals are cut at the old end go on from a peer's state`, () => {
     demand({ replicas, compacts: true });
+    demand({ replicas, compacts: true, clients: true });
   });
 
   test(`${replicas} replicas execute each request of a client once, however often it asks and whom`, () => {

@@ -44,6 +44,8 @@ interface Disk {
   /** Ops up to here are in the state, not in the journal. */
   base: number;
   baseChecksum: bigint;
+  /** The client table as of `base`. */
+  baseTable: Uint8Array | undefined;
   journal: Prepare[];
   superblock: { view: number; logView: number; mayHaveLost: boolean } | undefined;
 }
@@ -84,7 +86,7 @@ export class LossyGroup {
     this.random = new Random(options.seed);
     this.hosts = Array.from({ length: options.replicas }, (_, index) => ({
       index,
-      disk: { base: 0, baseChecksum: 0n, journal: [], superblock: undefined },
+      disk: emptyDisk(),
       replica: undefined,
       incarnation: 0,
       work: [],
@@ -112,9 +114,7 @@ export class LossyGroup {
     host.applied.forEach((checksum, index) => {
       assert.equal(checksum, this.agreed[index], "what a journal calls committed is committed");
     });
-    host.table = this.options.clients ? new ClientTable() : undefined;
-    for (const prepare of disk.journal.filter(({ op }) => op <= commit))
-      if (host.table !== undefined) settle(host.table, prepare, answerOf(prepare));
+    host.table = this.options.clients ? tableOf(disk, commit) : undefined;
     host.replica = new Replica({
       replica: host.index,
       replicaCount: this.options.replicas,
@@ -156,7 +156,7 @@ export class LossyGroup {
   /** The directory is gone with all that was in it. */
   wipe(host: Host): void {
     this.crash(host);
-    host.disk = { base: 0, baseChecksum: 0n, journal: [], superblock: undefined };
+    host.disk = emptyDisk();
   }
 
   cut(from: number, to: number): void {
@@ -275,30 +275,52 @@ export class LossyGroup {
       this.#work(host, () => {}, { kind: "applied", op: prepare.op, reply: answerOf(prepare) });
   }
 
+  /** Copies a peer's state as it stands. */
   #fetch(host: Host, { from, op }: { from: number; op: number }): void {
     const peer = this.hosts[from] as Host;
-    if (host.isFetching || peer.replica === undefined || peer.applied.length < op) return;
+    if (host.isFetching || peer.replica === undefined || peer.applied.length < op || !isAtRest(peer)) return;
     host.isFetching = true;
     const applied = [...peer.applied];
+    const base = applied.length;
     const checksum = applied.at(-1) as bigint;
+    const baseTable = peer.table?.encode();
+    const clientTable = baseTable === undefined ? undefined : ClientTable.decode(baseTable);
     const effect = () => {
       host.isFetching = false;
-      const { superblock } = host.disk;
-      Object.assign(host.disk, { base: applied.length, baseChecksum: checksum, journal: [], superblock });
       host.applied = applied;
+      host.table = clientTable;
+      Object.assign(host.disk, { base, baseChecksum: checksum, baseTable, journal: [] });
     };
-    this.#work(host, effect, { kind: "state-installed", op: applied.length, checksum });
+    const table = clientTable === undefined ? {} : { clientTable };
+    this.#work(host, effect, { kind: "state-installed", op: base, checksum, ...table });
   }
 
+  /** Takes what is applied out of the journal; without sessions now and then a little less. */
   #compact(host: Host): void {
-    const { disk, replica, work } = host;
-    const commit = disk.journal.reduce((most, prepare) => Math.max(most, prepare.commit), disk.base);
-    if (replica === undefined || work.length > 0 || host.applied.length < commit) return;
-    const base = Math.max(disk.base, commit - this.random.below(4));
+    const { disk, replica } = host;
+    if (replica === undefined || !isAtRest(host)) return;
+    const keeps = this.options.clients ? 0 : this.random.below(4);
+    const base = Math.max(disk.base, host.applied.length - keeps);
     disk.journal = disk.journal.filter(({ op }) => op > base);
     disk.base = base;
     disk.baseChecksum = this.agreed[base - 1] ?? 0n;
+    disk.baseTable = host.table?.encode();
   }
+}
+
+function emptyDisk(): Disk {
+  return { base: 0, baseChecksum: 0n, baseTable: undefined, journal: [], superblock: undefined };
+}
+
+/** Everything the disk was asked is done, so that what is applied, the table and the journal agree. */
+function isAtRest({ work }: Host): boolean {
+  return work.length === 0;
+}
+
+function tableOf({ baseTable, journal }: Disk, commit: number): ClientTable {
+  const table = baseTable === undefined ? new ClientTable() : ClientTable.decode(baseTable);
+  for (const prepare of journal) if (prepare.op <= commit) settle(table, prepare, answerOf(prepare));
+  return table;
 }
 
 function appendTo(disk: Disk, prepare: Prepare): void {

@@ -37,9 +37,14 @@ export class Pipeline {
     this.#last = op;
   }
 
+  /** Ops in it. */
+  get count(): number {
+    return this.#last - this.#floor;
+  }
+
   /** Ops that fit before the next release. */
   get free(): number {
-    return this.depth - (this.#last - this.#floor);
+    return this.depth - this.count;
   }
 
   /** Adds the op after the last one. */

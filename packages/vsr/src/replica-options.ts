@@ -20,7 +20,7 @@ export interface Recovered {
   readonly checksum: bigint;
   /** Checksum of `commit`, 0n for none. Needed when there is a suffix. */
   readonly commitChecksum?: bigint;
-  /** Ops `commit + 1` to `op`, at most `prepareQueueDepth`; none by default. */
+  /** Ops `commit + 1` to `op`, at most 127; none by default. */
   readonly suffix?: readonly Prepare[];
   /**
    * The journal may once have held more than it does: a tail that did not verify, writes that were not synced
@@ -45,7 +45,7 @@ export interface ReplicaOptions {
   readonly replica: number;
   readonly replicaCount: number;
   readonly cluster: bigint;
-  /** Ops in flight at most, 1..127. */
+  /** Ops in flight at most while this replica is primary, 1..127. */
   readonly prepareQueueDepth: number;
   readonly recovered: Recovered;
   /** The metadata group keeps one; partition groups do not. It stands as of `recovered.commit`. */

@@ -62,7 +62,7 @@ export class Replica {
 
   /** Requests that fit now; at 0 the next one is rejected with 58, so a host keeps it waiting itself. */
   get pipelineFree(): number {
-    return this.#state.pipeline.free;
+    return this.#state.requestsFree;
   }
 
   /** Checksum of `op`. */

@@ -4,6 +4,7 @@ import type { PrepareMessage } from "../messages/prepare-message.ts";
 import type { Output } from "../output.ts";
 import type { Prepare } from "../prepare.ts";
 import { advance } from "../repair/advance.ts";
+import { ROUND_LENGTH_MIN } from "../repair/repair.ts";
 import { verifyEnd } from "../repair/verify-end.ts";
 import { heardPrimary } from "../view-change/ask-for-view.ts";
 import { learnCommit } from "./commit-ready-ops.ts";
@@ -69,6 +70,7 @@ function askAgainForEarly(state: GroupState): void {
   if (!repair.isActive) repair.source = state.primary;
   repair.isActive = true;
   repair.asked = 0;
+  repair.roundLength = Math.max(ROUND_LENGTH_MIN, repair.roundLength >> 2);
 }
 
 function isNext(state: GroupState, { op, parent, checksum }: Prepare): boolean {

@@ -19,7 +19,7 @@ export function onRequest(state: GroupState, request: Request): readonly Output[
     const refusal = refuseBySession(state, state.clientTable, request);
     if (refusal !== undefined) return [refusal];
   }
-  if (state.pipeline.free === 0) return [reject(request, ErrorCode.TransientNotAccepted)];
+  if (state.requestsFree === 0) return [reject(request, ErrorCode.TransientNotAccepted)];
   return prepareRequest(state, request);
 }
 

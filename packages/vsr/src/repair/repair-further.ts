@@ -1,18 +1,21 @@
 import { type GroupState, NO_OUTPUTS } from "../group-state.ts";
 import type { Output } from "../output.ts";
+import { ROUND_LENGTH_MIN } from "./repair.ts";
 
 /**
  * Asks for the next round of what this replica's log lacks, if nothing stands in the way.
  *
- * In a normal view a gap is left to the primary's repetitions first: messages overtake each other. A round is
- * as long as `repairChunkMax` and the free pipeline allow; the next one follows when it has come in full.
- * While the end of the own log is in doubt, the round is that one op.
+ * In a normal view a gap is left to the primary's repetitions first: messages overtake each other. A round
+ * is as long as `repairChunkMax` and the free pipeline allow; the next one follows when it has come in
+ * full. Where messages overtake each other rounds become short, for what comes too early has to be sent
+ * again. While the end of the own log is in doubt, the round is that one op.
  * @see Viewstamped Replication Revisited, section 5.2
  */
 export function repairFurther(state: GroupState): readonly Output[] {
   const { repair, timers } = state;
   const isLogKnown = state.status === "normal" || state.target !== undefined;
   if (state.isPrimary || !isLogKnown) return NO_OUTPUTS;
+  if (repair.stateAwaited !== undefined) return waitForState(state);
   if (state.verified === state.op && state.op >= repair.opKnown) {
     repair.isActive = false;
     timers.gapDebounce.stop();
@@ -42,8 +45,16 @@ export function askForRound(state: GroupState): readonly Output[] {
   }
   repair.asked = last;
   repair.early.clear();
+  repair.roundLength = Math.max(ROUND_LENGTH_MIN, 2 * (last - first + 1));
   if (outputs.length > 0) timers.repairRetry.start(state.ticks, timers.timing.repairRetryInterval);
   return outputs;
+}
+
+/** The request for it is repeated in this view too. */
+function waitForState({ repair, timers, ticks }: GroupState): readonly Output[] {
+  repair.isActive = true;
+  if (!timers.repairRetry.isRunning) timers.repairRetry.start(ticks, timers.timing.repairRetryInterval);
+  return NO_OUTPUTS;
 }
 
 function firstLacking(state: GroupState): number {
@@ -52,6 +63,7 @@ function firstLacking(state: GroupState): number {
 
 function lastOfRound(state: GroupState): number {
   if (state.verified < state.op) return state.op;
-  const length = Math.min(state.timers.timing.repairChunkMax, state.pipeline.free);
-  return Math.min(state.op + length, state.repair.opKnown);
+  const { timers, pipeline, repair } = state;
+  const length = Math.min(timers.timing.repairChunkMax, repair.roundLength, pipeline.free);
+  return Math.min(state.op + length, repair.opKnown);
 }

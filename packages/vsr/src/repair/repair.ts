@@ -1,5 +1,8 @@
 import type { PrepareHeader } from "../prepare-header.ts";
 
+/** Ops that are asked for at once even where messages overtake each other or peers are slow. */
+export const ROUND_LENGTH_MIN = 8;
+
 /** How far a replica is in getting what its log lacks. */
 export class Repair {
   /** Rounds are being asked for; otherwise a gap is left to the primary's repetitions for a while. */
@@ -10,6 +13,11 @@ export class Repair {
   asked = 0;
   /** Ops that came before the one they follow, not kept; at most a pipeline of them. */
   readonly early = new Set<number>();
+  /**
+   * Length of the next round: twice that of a round that came in order, half of one that did not; few after
+   * one that stalled.
+   */
+  roundLength = Number.POSITIVE_INFINITY;
   /** Whom to ask. */
   source = 0;
   /** The end of the view's log as it was announced, in op order. */

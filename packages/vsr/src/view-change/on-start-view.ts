@@ -8,8 +8,9 @@ import { adoptLog, isWellFormed } from "./log-end.ts";
 /**
  * A view has begun: this replica takes over its log, and takes part in it when it holds all of it.
  *
- * Of an older view, or repeated, it changes nothing. A restarted replica that was in this very view takes
- * only the answer to its own request: an older startView does not name what it acknowledged since.
+ * Of an older view, repeated, or older than what is committed here, it changes nothing. A restarted replica
+ * that was in this very view takes only the answer to its own request: an older startView does not name
+ * what it acknowledged since.
  * @see Viewstamped Replication Revisited, section 4.2, step 5, and section 4.3, step 3
  */
 export function onStartView(state: GroupState, message: StartView): readonly Output[] {
@@ -33,9 +34,9 @@ export function onStartView(state: GroupState, message: StartView): readonly Out
   return outputs;
 }
 
-function isNews(state: GroupState, { view, nonce }: StartView): boolean {
+function isNews(state: GroupState, { view, op, nonce }: StartView): boolean {
   if (state.isViewForgotten) return false;
   if (view !== state.view) return view > state.view;
-  if (state.status === "normal" || state.target !== undefined) return false;
+  if (state.status === "normal" || state.target !== undefined || op < state.commit) return false;
   return state.logView < view || nonce === state.nonce;
 }
