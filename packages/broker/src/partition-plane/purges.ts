@@ -1,7 +1,8 @@
 import type { PartitionOp, PurgeOp } from "./partition-op.ts";
 
 /**
- * Purges of one partition since the start that were submitted and that came to their end. What was read before
+ * Purges of one partition since the start that were submitted and that came to their end. What was read
+ * before
  * the end of one may be gone behind it, so no offset of it is stored then.
  */
 export class Purges {
@@ -21,7 +22,8 @@ export class Purges {
   }
 
   /**
-   * A purge that is counted from now to its end. One that fails is owed, when the group may owe it: whatever is
+   * A purge that is counted from now to its end. One that fails is owed, when the group may owe it: whatever
+   * is
    * written later is written behind it, so that it never takes what came after its answer.
    */
   counted(op: PurgeOp, mayOwe: () => boolean): PartitionOp {
