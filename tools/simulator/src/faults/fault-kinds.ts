@@ -1,0 +1,18 @@
+/** Everything that may go wrong in a run. */
+export const FAULT_KINDS = [
+  "kill",
+  "power",
+  "kill-all",
+  "pause",
+  "isolate",
+  "partition",
+  "one-way",
+  "slow-link",
+  "storm",
+  "slow-disk",
+  "rot",
+  "drift",
+] as const;
+
+/** One of them. */
+export type FaultKind = (typeof FAULT_KINDS)[number];

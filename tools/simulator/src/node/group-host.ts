@@ -1,0 +1,272 @@
+import {
+  ClientTable,
+  createReplica,
+  type Input,
+  type Output,
+  type Prepare,
+  type Replica,
+  type ReplicaMessage,
+} from "@millrace/vsr";
+import type { ClientPacket, NodePacket } from "../client/packets.ts";
+import { checkPromises } from "../oracle/check-promises.ts";
+import type { GroupOracle } from "../oracle/group-oracle.ts";
+import type { GroupPlan } from "../seed-plan.ts";
+import { inputLine, isQuiet, outputLine } from "../trace/lines.ts";
+import { AppendLog } from "./append-log.ts";
+import { checksumOf } from "./checksum-of.ts";
+import type { Checkpoint, GroupStore } from "./group-store.ts";
+import { recover } from "./recover.ts";
+import { decodeOffset, encodeOffset } from "./reply-body.ts";
+import type { SimNode } from "./sim-node.ts";
+import { StateFetch } from "./state-fetch.ts";
+
+/** A client's request on its way through this node, by the op it became. */
+interface Waiting {
+  readonly checksum: bigint;
+  readonly client: bigint;
+  readonly request: bigint;
+}
+
+/**
+ * Performs what one replica asks for: the part that a broker plays around each group. It lives as long as its
+ * process; the store stays.
+ */
+export class GroupHost {
+  readonly node: SimNode;
+  readonly group: GroupPlan;
+  readonly store: GroupStore;
+  readonly replica: Replica;
+  readonly #oracle: GroupOracle;
+  readonly #table: ClientTable | undefined;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #inputs: Input[] = [];
+  readonly #fetch: StateFetch;
+  #log: AppendLog;
+  #isStepping = false;
+
+  constructor(node: SimNode, group: GroupPlan, store: GroupStore) {
+    this.node = node;
+    this.group = group;
+    this.store = store;
+    this.#oracle = node.world.oracles[group.group] as GroupOracle;
+    this.#fetch = new StateFetch(this);
+    const { log, table, recovered } = recover(store, {
+      replica: node.index,
+      plan: node.world.plan,
+      hasClientTable: group.hasClientTable,
+      oracle: this.#oracle,
+      jitterSeed: node.world.chance.below(2 ** 32),
+    });
+    this.#log = log;
+    this.#table = table;
+    this.replica = createReplica({
+      replica: node.index,
+      replicaCount: node.world.plan.replicaCount,
+      cluster: 0n,
+      prepareQueueDepth: group.depth,
+      recovered,
+      checksumOf,
+      ...(table === undefined ? {} : { clientTable: table }),
+    });
+    this.#note("starts", []);
+    this.#oracle.onStart(node.index, this.replica);
+  }
+
+  /** False once its process has ended. */
+  get isAlive(): boolean {
+    return this.node.hosts[this.group.group] === this;
+  }
+
+  get log(): AppendLog {
+    return this.#log;
+  }
+
+  /** The state as of now, for a checkpoint or a peer. */
+  state(): Checkpoint {
+    return { log: this.#log.snapshot(), table: this.#table?.encode() };
+  }
+
+  tick(): void {
+    this.step({ kind: "tick" });
+    this.#fetch.tick();
+    this.#checkpoint();
+  }
+
+  onMessage(from: number, message: ReplicaMessage): void {
+    this.step({ kind: "message", from, message });
+  }
+
+  /** A client asks. */
+  onPacket(packet: ClientPacket): void {
+    if (packet.kind === "read") return this.#onRead(packet);
+    const { client, session, request, operation, message } = packet;
+    const timestamp = this.node.wallMicros;
+    const bodyChecksum = BigInt(message);
+    const body = { message };
+    const fields = { client, session, request, operation, user: 0, timestamp, body, bodyChecksum };
+    this.step({ kind: "request", request: fields });
+  }
+
+  /** A peer asks for the state. */
+  onStateRequest(from: number, op: number): void {
+    if (this.#log.op < op) return;
+    const state = this.state();
+    this.node.sendToNode(from, (node) => node.host(this.group).onState(state));
+  }
+
+  /** A peer's state arrives. */
+  onState(state: Checkpoint): void {
+    this.#fetch.onState(state);
+  }
+
+  /** A fetched state is on the disk: the replica goes on from it. */
+  install(state: Checkpoint): void {
+    const { log, table } = state;
+    this.#oracle.onInstalled(this.node.index, log);
+    this.store.checkpoint = state;
+    if (!this.store.journal.hasWritten(log.op, log.checksum)) this.store.journal.reset(log.op, log.checksum);
+    this.#log = new AppendLog(log);
+    const clientTable = table === undefined ? {} : { clientTable: table };
+    this.step({ kind: "state-installed", op: log.op, checksum: log.checksum, ...clientTable });
+  }
+
+  /** Takes an input, and whatever its outputs bring about at once. */
+  step(input: Input): void {
+    this.#inputs.push(input);
+    if (this.#isStepping) return;
+    this.#isStepping = true;
+    for (let next = this.#inputs.shift(); next !== undefined; next = this.#inputs.shift()) this.#take(next);
+    this.#isStepping = false;
+  }
+
+  #take(input: Input): void {
+    const outputs = this.replica.step(input);
+    if (this.node.world.note !== undefined && !isQuiet(input, outputs)) {
+      this.#note(inputLine(input), outputs.map(outputLine));
+    }
+    const request = input.kind === "request" ? input.request : undefined;
+    for (const output of outputs) {
+      if (request !== undefined && output.kind === "journal-write") {
+        const { op, checksum } = output.prepare;
+        this.#waiting.set(op, { checksum, client: request.client, request: request.request });
+      }
+      this.#perform(output);
+    }
+    this.#oracle.onStep(this.node.index, viewOf(this.replica));
+  }
+
+  #perform(output: Output): void {
+    const { journal, superblock } = this.store;
+    switch (output.kind) {
+      case "send":
+        checkPromises(this, output.message);
+        return this.node.sendToNode(output.to, (node) =>
+          node.host(this.group).onMessage(this.node.index, output.message),
+        );
+      case "journal-write":
+        return this.#write(output.prepare);
+      case "journal-truncate":
+        return journal.truncate(output.op, () =>
+          this.#later(() => this.step({ kind: "journal-truncated", op: output.op })),
+        );
+      case "persist-view": {
+        const { view, logView } = output;
+        const { mayHaveLost } = superblock.latest;
+        return superblock.write({ view, logView, mayHaveLost }, () =>
+          this.#later(() => this.step({ kind: "view-persisted", view, logView })),
+        );
+      }
+      case "apply":
+        return this.#apply(output.prepare);
+      case "journal-read":
+        return this.#read(output);
+      case "request-state":
+        return this.#fetch.begin(output.from, output.op);
+      default:
+        return this.#answer(output);
+    }
+  }
+
+  #write(prepare: Prepare): void {
+    const { op, checksum } = prepare;
+    this.#oracle.onAccepted(this.node.index, prepare);
+    this.store.journal.append(prepare, () => {
+      this.#oracle.onWritten(this.node.index, checksum);
+      this.#later(() => this.step({ kind: "journal-written", op, checksum }));
+    });
+  }
+
+  #read({ op, checksum, to }: { op: number; checksum: bigint; to: number }): void {
+    this.node.device.write(() =>
+      this.#later(() => {
+        const found = this.store.journal.read(op);
+        const prepare = found?.checksum === checksum ? found : undefined;
+        this.step({ kind: "journal-read", op, checksum, to, prepare });
+      }),
+    );
+  }
+
+  #apply(prepare: Prepare): void {
+    const { op, checksum, client, request } = prepare;
+    const offset = this.#log.apply(prepare);
+    this.#oracle.onApplied(this.node.index, prepare, offset, false);
+    const waiting = this.#waiting.get(op);
+    this.#waiting.delete(op);
+    if (this.#table !== undefined) this.step({ kind: "applied", op, reply: encodeOffset(offset) });
+    else if (waiting?.checksum === checksum) this.#send(client, { kind: "reply", request, op, offset });
+  }
+
+  #checkpoint(): void {
+    const { checkpointOps, keptOps } = this.node.world.plan;
+    const { journal, checkpoint } = this.store;
+    if (this.#log.op < checkpoint.log.op + checkpointOps) return;
+    this.store.checkpoint = this.state();
+    journal.trim(Math.min(this.#log.op - keptOps, journal.syncedOp));
+  }
+
+  #answer(output: Exclude<Output, { kind: "send" | "apply" | "journal-write" | "persist-view" }>): void {
+    switch (output.kind) {
+      case "reply":
+      case "replay": {
+        const { client, request, op, body } = output;
+        return this.#send(client, { kind: "reply", request, op, offset: decodeOffset(body) });
+      }
+      case "reject":
+        return this.#send(output.client, { kind: "reject", request: output.request, code: output.code });
+      case "evict":
+        return this.#send(output.client, { kind: "evict", reason: output.reason });
+    }
+  }
+
+  #onRead({ client, read, ownEnd, offset }: ClientPacket & { kind: "read" }): void {
+    const { nextOffset } = this.#log;
+    if (nextOffset < ownEnd) return;
+    const message = this.#log.messageAt(offset);
+    this.#send(client, { kind: "read", read, nextOffset, offset, message });
+  }
+
+  #send(client: bigint, packet: NodePacket): void {
+    this.node.sendToClient(client, packet);
+  }
+
+  /** Completions come to the process that asked for them, and wait while it stands still. */
+  #later(act: () => void): void {
+    this.node.give(() => {
+      if (this.isAlive) act();
+    });
+  }
+
+  #note(what: string, outputs: readonly string[]): void {
+    const { note, queue } = this.node.world;
+    if (note === undefined) return;
+    const { view, logView, status, op, commit, isPrimary } = this.replica;
+    const at = (queue.nowMicros / 1000).toFixed(3).padStart(10);
+    const who = `r${this.node.index} g${this.group.group}`;
+    const state = `v${view}/${logView} ${status}${isPrimary ? " primary" : ""} ${op}/${commit}`;
+    note(`${at} ${who} ${state} < ${what}${outputs.length === 0 ? "" : ` > ${outputs.join("; ")}`}`);
+  }
+}
+
+function viewOf({ view, logView, op, commit }: Replica) {
+  return { view, logView, op, commit };
+}

@@ -1,0 +1,62 @@
+import type { Checkpoint } from "./group-store.ts";
+import type { GroupHost } from "./group-host.ts";
+
+/** A peer that does not answer is asked again, or another one, after so many ticks. */
+const RETRY_TICKS = 50;
+
+/**
+ * Fetches a peer's state for a replica whose peers hold the log it lacks no longer. It asks until a state is
+ * installed, or its own log has come as far by itself.
+ */
+export class StateFetch {
+  readonly #host: GroupHost;
+  #from = 0;
+  #op = 0;
+  #ticksLeft = 0;
+  #isWanted = false;
+  #isInstalling = false;
+
+  constructor(host: GroupHost) {
+    this.#host = host;
+  }
+
+  begin(from: number, op: number): void {
+    if (this.#isWanted && this.#op === op) return;
+    this.#from = from;
+    this.#op = op;
+    this.#isWanted = true;
+    this.#ask();
+  }
+
+  tick(): void {
+    if (!this.#isWanted) return;
+    if (this.#host.log.op >= this.#op) this.#isWanted = false;
+    this.#ticksLeft -= 1;
+    if (this.#isWanted && this.#ticksLeft <= 0) {
+      this.#from = (this.#from + 1) % this.#host.node.world.plan.replicaCount;
+      this.#ask();
+    }
+  }
+
+  /** Installs a state that is wanted and newer than the own log. */
+  onState(state: Checkpoint): void {
+    const { node } = this.#host;
+    if (!this.#isWanted || this.#isInstalling || state.log.op <= this.#host.log.op) return;
+    this.#isInstalling = true;
+    node.device.sync(() =>
+      node.give(() => {
+        this.#isInstalling = false;
+        if (!this.#host.isAlive || state.log.op <= this.#host.log.op) return;
+        this.#isWanted = false;
+        this.#host.install(state);
+      }),
+    );
+  }
+
+  #ask(): void {
+    const { node, group } = this.#host;
+    this.#ticksLeft = RETRY_TICKS;
+    if (this.#from === node.index) return;
+    node.sendToNode(this.#from, (peer) => peer.host(group).onStateRequest(node.index, this.#op));
+  }
+}

@@ -1,0 +1,39 @@
+import type { ReplicaMessage } from "@millrace/vsr";
+import type { GroupHost } from "../node/group-host.ts";
+import { Violation } from "./violation.ts";
+
+/**
+ * What a replica says about its disk must be true when it says it: a prepareOk stands for a written op, and
+ * no word of a view leaves before that view is durable.
+ * @throws Violation not-durable
+ */
+export function checkPromises(host: GroupHost, message: ReplicaMessage): void {
+  const { journal, superblock } = host.store;
+  const { view, logView } = superblock.durable;
+  const fail = (what: string): never => {
+    const who = `group ${host.group.group}: replica ${host.node.index}`;
+    throw new Violation("not-durable", `${who} ${what}`);
+  };
+  switch (message.kind) {
+    case "prepareOk":
+      if (!journal.hasWritten(message.op, message.prepareChecksum)) {
+        fail(`says prepareOk to op ${message.op}, which its journal does not hold`);
+      }
+      if (message.view > logView) {
+        fail(`says prepareOk in view ${message.view}, its superblock has log view ${logView}`);
+      }
+      return;
+    case "doViewChange":
+      if (message.view > view || message.logView !== logView) {
+        const said = `view ${message.view} and log view ${message.logView}`;
+        fail(`says doViewChange of ${said}, its superblock has ${view} and ${logView}`);
+      }
+      return;
+    case "startView":
+    case "prepare":
+    case "commit":
+      if (message.view > logView) {
+        fail(`says ${message.kind} of view ${message.view}, its superblock has log view ${logView}`);
+      }
+  }
+}

@@ -1,0 +1,211 @@
+import type { Prepare, Quorums } from "@millrace/vsr";
+import { AppendLog, EMPTY_LOG, type LogSnapshot, requestName } from "../node/append-log.ts";
+import { type AppendBody, Operation } from "../node/operation.ts";
+import { Violation } from "./violation.ts";
+
+/** What one replica shows of itself after a step. */
+export interface ReplicaView {
+  readonly view: number;
+  readonly logView: number;
+  readonly op: number;
+  readonly commit: number;
+}
+
+/** A read as its client sees it: the log's length, and one message of it. */
+export interface ReadResult {
+  readonly nextOffset: number;
+  readonly offset: number;
+  readonly message: number | undefined;
+}
+
+interface CommittedOp {
+  readonly prepare: Prepare;
+  readonly offset: number;
+  /** Length of the log once it is applied. */
+  readonly nextOffset: number;
+}
+
+/**
+ * Judges one group from outside: keeps the one log that all replicas must agree on, and holds every commit,
+ * answer and read against it.
+ *
+ * The first replica to apply an op decides what it is; whatever differs from that later is a violation.
+ */
+export class GroupOracle {
+  readonly #name: string;
+  readonly #quorums: Quorums;
+  readonly #depth: number;
+  readonly #hasClientTable: boolean;
+  readonly #log = new AppendLog(EMPTY_LOG);
+  readonly #committed: CommittedOp[] = [];
+  /** Replicas that ever had a prepare in their journal, by checksum. */
+  readonly #holders = new Map<bigint, number>();
+  /** Checksum of what each view numbered, by "view:op". */
+  readonly #numbered = new Map<string, bigint>();
+  readonly #executed = new Map<string, number>();
+  readonly #replicas: (ReplicaView | undefined)[] = [];
+
+  constructor(name: string, quorums: Quorums, depth: number, hasClientTable: boolean) {
+    this.#name = name;
+    this.#quorums = quorums;
+    this.#depth = depth;
+    this.#hasClientTable = hasClientTable;
+  }
+
+  /** Highest op that any replica has committed. */
+  get op(): number {
+    return this.#committed.length;
+  }
+
+  /** Messages in the log. */
+  get nextOffset(): number {
+    return this.#log.nextOffset;
+  }
+
+  /** A replica starts; its commit may be lower than before its crash, its view not. @throws Violation */
+  onStart(replica: number, now: ReplicaView): void {
+    const before = this.#replicas[replica];
+    this.#replicas[replica] = undefined;
+    if (before !== undefined && now.logView > now.view) {
+      this.#fail("backwards", `replica ${replica} starts with log view ${now.logView} in view ${now.view}`);
+    }
+    this.onStep(replica, now);
+  }
+
+  /** Holds a replica's numbers against those of its last step. @throws Violation backwards, bound */
+  onStep(replica: number, now: ReplicaView): void {
+    const before = this.#replicas[replica];
+    this.#replicas[replica] = now;
+    if (now.op - now.commit > this.#depth) {
+      this.#fail("bound", `replica ${replica} has ops ${now.commit + 1}..${now.op} in its pipeline`);
+    }
+    if (now.commit > this.op) this.#fail("lost", `replica ${replica} commits op ${now.commit} unseen`);
+    if (before === undefined) return;
+    if (now.view < before.view || now.logView < before.logView || now.commit < before.commit) {
+      const [was, is] = [lineOf(before), lineOf(now)];
+      this.#fail("backwards", `replica ${replica} goes from ${was} to ${is}`);
+    }
+  }
+
+  /** A replica journals a prepare: a view gives each op one content only. @throws Violation two-primaries */
+  onAccepted(replica: number, { view, op, checksum }: Prepare): void {
+    const key = `${view}:${op}`;
+    const known = this.#numbered.get(key);
+    if (known !== undefined && known !== checksum) {
+      this.#fail("two-primaries", `view ${view} has two ops ${op}; replica ${replica} takes the other one`);
+    }
+    this.#numbered.set(key, checksum);
+  }
+
+  /** A replica's journal holds a prepare, so that its prepareOk may count. */
+  onWritten(replica: number, checksum: bigint): void {
+    this.#holders.set(checksum, (this.#holders.get(checksum) ?? 0) | (1 << replica));
+  }
+
+  /**
+   * A replica has applied an op and found `offset` for it. @throws Violation diverged, quorum, offset, twice
+   * @param isReplay  it was committed before, and a start goes through it again
+   */
+  onApplied(replica: number, prepare: Prepare, offset: number, isReplay: boolean): void {
+    const { op, checksum } = prepare;
+    let known = this.#committed[op - 1];
+    if (known === undefined) {
+      if (isReplay) this.#fail("lost", `replica ${replica} starts with op ${op}, which nobody committed`);
+      known = this.#commit(replica, prepare);
+    }
+    if (known.prepare.checksum !== checksum) {
+      const [one, other] = [prepareLine(known.prepare), prepareLine(prepare)];
+      this.#fail("diverged", `op ${op} is ${one}, and replica ${replica} applies ${other}`);
+    }
+    if (known.offset !== offset) {
+      this.#fail("offset", `replica ${replica} gives op ${op} offset ${offset}, others ${known.offset}`);
+    }
+  }
+
+  /** A replica goes on from a peer's state. @throws Violation diverged, offset */
+  onInstalled(replica: number, snapshot: LogSnapshot): void {
+    const known = this.#committed[snapshot.op - 1];
+    if (known?.prepare.checksum !== snapshot.checksum) {
+      this.#fail("diverged", `replica ${replica} installs a state at op ${snapshot.op} that is not the log's`);
+    }
+    if (known.nextOffset !== snapshot.nextOffset) {
+      this.#fail("offset", `replica ${replica} installs ${snapshot.nextOffset} messages at op ${snapshot.op}`);
+    }
+  }
+
+  /** A client hears that a request is done. @throws Violation lost, offset */
+  onAnswer(client: bigint, request: bigint, message: number, offset: number): void {
+    const found = this.#log.messageAt(offset);
+    if (found === message) return;
+    const name = `request ${request} of client ${client}`;
+    const kind = this.#executed.has(requestName(client, request)) ? "offset" : "lost";
+    this.#fail(kind, `${name} is confirmed at offset ${offset}, where ${found ?? "nothing"} is`);
+  }
+
+  /** A client has read. @throws Violation stale-read, offset */
+  onRead(read: ReadResult, ownEnd: number): void {
+    if (read.nextOffset < ownEnd) {
+      this.#fail("stale-read", `a read ends at ${read.nextOffset}, its client has written up to ${ownEnd}`);
+    }
+    const known = this.#log.messageAt(read.offset);
+    if (read.message !== known) {
+      this.#fail("offset", `offset ${read.offset} reads ${read.message}, where ${known} is`);
+    }
+  }
+
+  /** At the end a replica's whole log is compared. @throws Violation diverged */
+  onEnd(replica: number, snapshot: LogSnapshot): void {
+    for (let offset = 0; offset < Math.max(snapshot.nextOffset, this.nextOffset); offset += 1) {
+      const [found, due] = [snapshot.messages[offset], this.#log.messageAt(offset)];
+      if (found === due) continue;
+      this.#fail("diverged", `at the end replica ${replica} has ${found} at offset ${offset}, not ${due}`);
+    }
+  }
+
+  #commit(replica: number, prepare: Prepare): CommittedOp {
+    const { op, parent, checksum } = prepare;
+    const last = this.#committed.at(-1)?.prepare;
+    if (op !== this.op + 1) this.#fail("lost", `replica ${replica} commits op ${op} after op ${this.op}`);
+    if (parent !== (last?.checksum ?? 0n)) {
+      this.#fail("diverged", `op ${op}, applied by replica ${replica}, does not follow op ${op - 1}`);
+    }
+    const holders = bitCount(this.#holders.get(checksum) ?? 0);
+    if (holders < this.#quorums.replication) {
+      this.#fail("quorum", `replica ${replica} commits op ${op}, which ${holders} journals have held`);
+    }
+    this.#execute(prepare);
+    const offset = this.#log.apply(prepare);
+    const committed = { prepare, offset, nextOffset: this.#log.nextOffset };
+    this.#committed.push(committed);
+    return committed;
+  }
+
+  #execute({ client, request, op, operation }: Prepare): void {
+    if (operation !== Operation.append) return;
+    const name = requestName(client, request);
+    const before = this.#executed.get(name);
+    if (before !== undefined && this.#hasClientTable) {
+      this.#fail("twice", `request ${request} of client ${client} is op ${before} and op ${op}`);
+    }
+    this.#executed.set(name, op);
+  }
+
+  #fail(kind: Violation["kind"], message: string): never {
+    throw new Violation(kind, `${this.#name}: ${message}`);
+  }
+}
+
+function lineOf({ view, logView, op, commit }: ReplicaView): string {
+  return `view ${view}, log view ${logView}, op ${op}, commit ${commit}`;
+}
+
+function prepareLine({ view, client, request, body, checksum }: Prepare): string {
+  const message = (body as AppendBody | undefined)?.message;
+  return `message ${message} (view ${view}, client ${client}, request ${request}, checksum ${checksum})`;
+}
+
+function bitCount(set: number): number {
+  let count = 0;
+  for (let rest = set; rest !== 0; rest &= rest - 1) count += 1;
+  return count;
+}
