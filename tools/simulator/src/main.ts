@@ -74,6 +74,8 @@ async function run(options: SimulatorOptions): Promise<boolean> {
   return failed === 0;
 }
 
+// Who reads the first lines of a trace only has seen enough.
+process.stdout.on("error", () => process.exit(1));
 const options = readOptions(process.argv.slice(2));
 if (options === undefined) console.log(USAGE);
 else {

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { isMutation, MUTATIONS, type MutationName } from "./mutations.ts";
 
 /** What the command line asks for. */
 export interface SimulatorOptions {
@@ -6,7 +7,7 @@ export interface SimulatorOptions {
   readonly to: number;
   readonly replicas: number | undefined;
   readonly ticks: number | undefined;
-  readonly mutation: string | undefined;
+  readonly mutation: MutationName | undefined;
   readonly isTraced: boolean;
   readonly minutes: number;
 }
@@ -42,7 +43,7 @@ export function readOptions(args: readonly string[]): SimulatorOptions | undefin
     ...readSeeds(values.seed ?? values.seeds),
     replicas: readNumber("replicas", values.replicas, 1, REPLICAS_MAX),
     ticks: readNumber("ticks", values.ticks, 1, TICKS_MAX),
-    mutation: values.mutation,
+    mutation: readMutation(values.mutation),
     isTraced: values.trace,
     minutes,
   };
@@ -58,6 +59,11 @@ function readSeeds(text: string | undefined): { readonly from: number; readonly 
   if (match === null || to < from || to > SEED_MAX)
     throw new Error(`${text} is no seed and no range FROM..TO of 0..${SEED_MAX}`);
   return { from, to };
+}
+
+function readMutation(text: string | undefined): MutationName | undefined {
+  if (text === undefined || isMutation(text)) return text;
+  throw new Error(`--mutation ${text} is none of ${MUTATIONS.join(", ")}`);
 }
 
 function readNumber(name: string, text: string | undefined, min: number, max: number): number | undefined {

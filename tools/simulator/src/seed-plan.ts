@@ -1,7 +1,9 @@
-import type { DevicePlan } from "./disk/device.ts";
+import { CLUSTER_TIMING, type ClusterTiming } from "@millrace/vsr";
 import type { Durability } from "./disk/crash-kind.ts";
+import type { DevicePlan } from "./disk/device.ts";
 import { Chance } from "./engine/chance.ts";
 import { FAULT_KINDS, type FaultKind } from "./faults/fault-kinds.ts";
+import type { MutationName } from "./mutations.ts";
 import type { NetworkPlan } from "./network/sim-network.ts";
 
 /** A tick of a replica's clock. */
@@ -11,7 +13,7 @@ export const TICK_MICROS = 10_000;
 export interface PlanOptions {
   readonly replicas?: number | undefined;
   readonly ticks?: number | undefined;
-  readonly mutation?: string | undefined;
+  readonly mutation?: MutationName | undefined;
 }
 
 /** Everything about a run that is decided before it begins. */
@@ -23,6 +25,7 @@ export interface SeedPlan {
   readonly durability: Durability;
   readonly network: NetworkPlan;
   readonly device: DevicePlan;
+  readonly timing: ClusterTiming;
   /** How long written data waits for its sync under `replicated`. */
   readonly syncDelayMicros: number;
   /** Clocks run faster or slower by up to this part. */
@@ -34,7 +37,7 @@ export interface SeedPlan {
   readonly faultGapMicros: number;
   readonly faultMeanMicros: number;
   readonly faultWeights: Readonly<Record<FaultKind, number>>;
-  readonly mutation: string | undefined;
+  readonly mutation: MutationName | undefined;
 }
 
 /** One group of a run. */
@@ -71,6 +74,7 @@ export function planOf(seed: number, options: PlanOptions = {}): SeedPlan {
       writeMeanMicros: chance.pick([50, 300, 2000, 10_000]),
       syncMeanMicros: chance.pick([500, 3000, 20_000]),
     },
+    timing: timingOf(chance.pick([1, 1, 2, 4])),
     syncDelayMicros: chance.pick([20, 200, 2000]) * MS,
     driftMax: chance.pick([0, 0.01, 0.1, 0.3]),
     checkpointOps: chance.pick([5, 20, 60, 1000]),
@@ -82,6 +86,14 @@ export function planOf(seed: number, options: PlanOptions = {}): SeedPlan {
   };
 }
 
+/** The defaults, or the same so many times quicker, for more view changes in a run. */
+function timingOf(quickness: number): ClusterTiming {
+  const { viewProbeAttemptsMax, repairChunkMax, ...ticks } = CLUSTER_TIMING;
+  const quick = Object.entries(ticks).map(([name, count]) => [name, Math.floor(count / quickness)] as const);
+  const timing = Object.fromEntries(quick) as Omit<ClusterTiming, "viewProbeAttemptsMax" | "repairChunkMax">;
+  return { ...timing, viewProbeAttemptsMax, repairChunkMax };
+}
+
 function groupPlanOf(chance: Chance, group: number): GroupPlan {
   const hasClientTable = chance.chance(0.5);
   return {
@@ -89,8 +101,8 @@ function groupPlanOf(chance: Chance, group: number): GroupPlan {
     depth: chance.pick([1, 2, 4, 8, 32, 127]),
     hasClientTable,
     clients: chance.between(1, 8),
-    window: hasClientTable ? 1 : chance.pick([1, 2, 8]),
-    thinkMeanMicros: chance.pick([5, 50, 200, 500]) * MS,
+    window: hasClientTable ? 1 : chance.pick([1, 2, 4]),
+    thinkMeanMicros: chance.pick([50, 200, 500, 1000]) * MS,
   };
 }
 

@@ -1,4 +1,3 @@
-import { quorums } from "@millrace/vsr";
 import { SimClient } from "./client/sim-client.ts";
 import { Chance } from "./engine/chance.ts";
 import { EventQueue } from "./engine/event-queue.ts";
@@ -122,10 +121,7 @@ function createWorld(plan: SeedPlan, note: ((line: string) => void) | undefined)
   const queue = new EventQueue();
   const chance = new Chance(plan.seed ^ 0x5eed);
   const network = new SimNetwork(queue, chance.fork(), plan.network);
-  const oracles = plan.groups.map(
-    ({ group, depth, hasClientTable }) =>
-      new GroupOracle(`group ${group}`, quorums(plan.replicaCount), depth, hasClientTable),
-  );
+  const oracles = plan.groups.map((group) => new GroupOracle(plan.replicaCount, group));
   const world: World = { plan, queue, chance, network, oracles, nodes: [], clients: [], note };
   for (let index = 0; index < plan.replicaCount; index += 1) world.nodes.push(new SimNode(world, index));
   for (const group of plan.groups) {

@@ -112,7 +112,8 @@ export class SimClient {
     this.#note(`has session ${session}`);
     this.#session = session;
     this.#isRegistered = true;
-    if (this.#outstanding.size > 0) for (const outstanding of this.#outstanding.values()) this.#send(outstanding);
+    if (this.#outstanding.size > 0)
+      for (const outstanding of this.#outstanding.values()) this.#send(outstanding);
     else if (this.#isEnding) this.#append();
     else this.#thinkAndAppend();
   }
@@ -120,7 +121,8 @@ export class SimClient {
   #onReject({ request, code }: NodePacket & { kind: "reject" }): void {
     const outstanding = this.#outstanding.get(request);
     if (outstanding === undefined) return;
-    if (code === 59) throw new Violation("lost", `request ${request} of client ${this.id} has lost its answer`);
+    if (code === 59)
+      throw new Violation("lost", `request ${request} of client ${this.id} has lost its answer`);
     this.#turn();
     this.#sendLater(outstanding, REFUSED_PAUSE_MICROS * (1 + this.#chance.fraction()));
   }

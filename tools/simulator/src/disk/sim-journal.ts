@@ -132,7 +132,10 @@ export class SimJournal {
     const kept = certain + this.#device.chance.below(changes.length - certain + 1);
     for (const change of changes.slice(kept)) if (change.isReported) this.#hasLost = true;
     if (kind === "power") for (const change of changes.slice(0, kept)) this.#applySynced(change);
-    else this.#changes = changes.slice(0, kept).map((change) => ({ ...change, isWritten: true, done: () => {} }));
+    else
+      this.#changes = changes
+        .slice(0, kept)
+        .map((change) => ({ ...change, isWritten: true, done: () => {} }));
     this.#seen = [...this.#synced];
     for (const change of this.#changes) applyTo(this.#seen, this.base, change);
   }

@@ -37,7 +37,7 @@ export class GroupHost {
   readonly store: GroupStore;
   readonly replica: Replica;
   readonly #oracle: GroupOracle;
-  readonly #table: ClientTable | undefined;
+  #table: ClientTable | undefined;
   readonly #waiting = new Map<number, Waiting>();
   readonly #inputs: Input[] = [];
   readonly #fetch: StateFetch;
@@ -55,10 +55,10 @@ export class GroupHost {
       plan: node.world.plan,
       hasClientTable: group.hasClientTable,
       oracle: this.#oracle,
-      jitterSeed: node.world.chance.below(2 ** 32),
     });
     this.#log = log;
     this.#table = table;
+    const { mutation, timing } = node.world.plan;
     this.replica = createReplica({
       replica: node.index,
       replicaCount: node.world.plan.replicaCount,
@@ -66,6 +66,9 @@ export class GroupHost {
       prepareQueueDepth: group.depth,
       recovered,
       checksumOf,
+      timing,
+      seed: node.world.chance.below(2 ** 32),
+      mutations: mutation === undefined || mutation === "reuseOffsets" ? {} : { [mutation]: true },
       ...(table === undefined ? {} : { clientTable: table }),
     });
     this.#note("starts", []);
@@ -124,9 +127,10 @@ export class GroupHost {
     const { log, table } = state;
     this.#oracle.onInstalled(this.node.index, log);
     this.store.checkpoint = state;
-    if (!this.store.journal.hasWritten(log.op, log.checksum)) this.store.journal.reset(log.op, log.checksum);
+    this.store.journal.reset(log.op, log.checksum);
     this.#log = new AppendLog(log);
-    const clientTable = table === undefined ? {} : { clientTable: table };
+    this.#table = table === undefined ? undefined : ClientTable.decode(table);
+    const clientTable = this.#table === undefined ? {} : { clientTable: this.#table };
     this.step({ kind: "state-installed", op: log.op, checksum: log.checksum, ...clientTable });
   }
 
@@ -170,8 +174,7 @@ export class GroupHost {
           this.#later(() => this.step({ kind: "journal-truncated", op: output.op })),
         );
       case "persist-view": {
-        const { view, logView } = output;
-        const { mayHaveLost } = superblock.latest;
+        const { view, logView, mayHaveLost } = output;
         return superblock.write({ view, logView, mayHaveLost }, () =>
           this.#later(() => this.step({ kind: "view-persisted", view, logView })),
         );
@@ -200,7 +203,7 @@ export class GroupHost {
     this.node.device.write(() =>
       this.#later(() => {
         const found = this.store.journal.read(op);
-        const prepare = found?.checksum === checksum ? found : undefined;
+        const prepare = checksum === 0n || found?.checksum === checksum ? found : undefined;
         this.step({ kind: "journal-read", op, checksum, to, prepare });
       }),
     );

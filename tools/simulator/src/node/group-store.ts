@@ -17,6 +17,8 @@ export class GroupStore {
   readonly superblock: SimSuperblock;
   checkpoint: Checkpoint = { log: EMPTY_LOG, table: undefined };
   readonly #durability: Durability;
+  /** Until its first start. */
+  isNew = true;
   #hasLostPower = false;
 
   constructor(device: Device, plan: SeedPlan, { group }: GroupPlan) {
@@ -43,6 +45,7 @@ export class GroupStore {
     const { durable } = this.superblock;
     const mayHaveLost = durable.mayHaveLost || found.hasLost || this.#hasLostPower;
     this.#hasLostPower = false;
+    this.isNew = false;
     this.superblock.set({ ...durable, mayHaveLost });
     return found;
   }

@@ -18,7 +18,6 @@ export interface RecoveryContext {
   readonly plan: SeedPlan;
   readonly hasClientTable: boolean;
   readonly oracle: GroupOracle;
-  readonly jitterSeed: number;
 }
 
 /**
@@ -26,12 +25,14 @@ export interface RecoveryContext {
  * known to be committed, which are applied again. Some op's prepare said so, or nothing did.
  */
 export function recover(store: GroupStore, context: RecoveryContext): Recovery {
+  const { isNew } = store;
   const { op, checksum, prepares } = store.open();
   const { log: snapshot, table: encoded } = store.checkpoint;
   const log = new AppendLog(snapshot);
   const table = tableOf(encoded, context.hasClientTable);
   const commit = commitOf(prepares, snapshot.op, op, context.plan);
   for (const prepare of prepares) {
+    context.oracle.onWritten(context.replica, prepare.checksum);
     if (prepare.op <= snapshot.op || prepare.op > commit) continue;
     const offset = log.apply(prepare);
     if (table !== undefined) settle(table, prepare, encodeOffset(offset));
@@ -40,7 +41,8 @@ export function recover(store: GroupStore, context: RecoveryContext): Recovery {
   forgetOffsets(log, snapshot.nextOffset, context.plan);
   const suffix = prepares.filter((prepare) => prepare.op > commit);
   const { view, logView, mayHaveLost } = store.superblock.durable;
-  const recovered = { view, logView, op, commit, checksum, suffix, mayHaveLost, seed: context.jitterSeed };
+  const commitChecksum = log.checksum;
+  const recovered = { view, logView, op, commit, checksum, commitChecksum, suffix, mayHaveLost, isNew };
   return { log, table, recovered };
 }
 

@@ -1,5 +1,5 @@
-import type { Checkpoint } from "./group-store.ts";
 import type { GroupHost } from "./group-host.ts";
+import type { Checkpoint } from "./group-store.ts";
 
 /** A peer that does not answer is asked again, or another one, after so many ticks. */
 const RETRY_TICKS = 50;
@@ -21,7 +21,7 @@ export class StateFetch {
   }
 
   begin(from: number, op: number): void {
-    if (this.#isWanted && this.#op === op) return;
+    if (this.#isWanted && this.#op >= op && this.#ticksLeft > 0) return;
     this.#from = from;
     this.#op = op;
     this.#isWanted = true;
@@ -41,16 +41,20 @@ export class StateFetch {
   /** Installs a state that is wanted and newer than the own log. */
   onState(state: Checkpoint): void {
     const { node } = this.#host;
-    if (!this.#isWanted || this.#isInstalling || state.log.op <= this.#host.log.op) return;
+    if (!this.#isWanted || this.#isInstalling || !this.#isOfUse(state)) return;
     this.#isInstalling = true;
     node.device.sync(() =>
       node.give(() => {
         this.#isInstalling = false;
-        if (!this.#host.isAlive || state.log.op <= this.#host.log.op) return;
+        if (!this.#host.isAlive || !this.#isOfUse(state)) return;
         this.#isWanted = false;
         this.#host.install(state);
       }),
     );
+  }
+
+  #isOfUse({ log }: Checkpoint): boolean {
+    return log.op >= this.#op && log.op > this.#host.log.op;
   }
 
   #ask(): void {

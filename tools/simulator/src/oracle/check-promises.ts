@@ -9,7 +9,7 @@ import { Violation } from "./violation.ts";
  */
 export function checkPromises(host: GroupHost, message: ReplicaMessage): void {
   const { journal, superblock } = host.store;
-  const { view, logView } = superblock.durable;
+  const { view, logView, mayHaveLost } = superblock.durable;
   const fail = (what: string): never => {
     const who = `group ${host.group.group}: replica ${host.node.index}`;
     throw new Violation("not-durable", `${who} ${what}`);
@@ -28,10 +28,12 @@ export function checkPromises(host: GroupHost, message: ReplicaMessage): void {
         const said = `view ${message.view} and log view ${message.logView}`;
         fail(`says doViewChange of ${said}, its superblock has ${view} and ${logView}`);
       }
+      if (mayHaveLost && !message.mayHaveLost) fail(`nacks in view ${message.view} what it may have lost`);
       return;
     case "startView":
     case "prepare":
     case "commit":
+      if (message.view % host.node.world.plan.replicaCount !== host.node.index) return;
       if (message.view > logView) {
         fail(`says ${message.kind} of view ${message.view}, its superblock has log view ${logView}`);
       }

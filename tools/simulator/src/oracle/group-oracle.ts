@@ -1,6 +1,7 @@
-import type { Prepare, Quorums } from "@millrace/vsr";
+import { type Prepare, type Quorums, quorums } from "@millrace/vsr";
 import { AppendLog, EMPTY_LOG, type LogSnapshot, requestName } from "../node/append-log.ts";
 import { type AppendBody, Operation } from "../node/operation.ts";
+import type { GroupPlan } from "../seed-plan.ts";
 import { Violation } from "./violation.ts";
 
 /** What one replica shows of itself after a step. */
@@ -33,6 +34,7 @@ interface CommittedOp {
  */
 export class GroupOracle {
   readonly #name: string;
+  readonly #replicaCount: number;
   readonly #quorums: Quorums;
   readonly #depth: number;
   readonly #hasClientTable: boolean;
@@ -45,9 +47,10 @@ export class GroupOracle {
   readonly #executed = new Map<string, number>();
   readonly #replicas: (ReplicaView | undefined)[] = [];
 
-  constructor(name: string, quorums: Quorums, depth: number, hasClientTable: boolean) {
-    this.#name = name;
-    this.#quorums = quorums;
+  constructor(replicaCount: number, { group, depth, hasClientTable }: GroupPlan) {
+    this.#name = `group ${group}`;
+    this.#replicaCount = replicaCount;
+    this.#quorums = quorums(replicaCount);
     this.#depth = depth;
     this.#hasClientTable = hasClientTable;
   }
@@ -87,8 +90,12 @@ export class GroupOracle {
     }
   }
 
-  /** A replica journals a prepare: a view gives each op one content only. @throws Violation two-primaries */
+  /**
+   * A replica journals a prepare: a view gives each op one content only. One replica alone never changes its
+   * view and may number an op again that no journal holds. @throws Violation two-primaries
+   */
   onAccepted(replica: number, { view, op, checksum }: Prepare): void {
+    if (this.#replicaCount === 1) return;
     const key = `${view}:${op}`;
     const known = this.#numbered.get(key);
     if (known !== undefined && known !== checksum) {
@@ -126,10 +133,16 @@ export class GroupOracle {
   onInstalled(replica: number, snapshot: LogSnapshot): void {
     const known = this.#committed[snapshot.op - 1];
     if (known?.prepare.checksum !== snapshot.checksum) {
-      this.#fail("diverged", `replica ${replica} installs a state at op ${snapshot.op} that is not the log's`);
+      this.#fail(
+        "diverged",
+        `replica ${replica} installs a state at op ${snapshot.op} that is not the log's`,
+      );
     }
     if (known.nextOffset !== snapshot.nextOffset) {
-      this.#fail("offset", `replica ${replica} installs ${snapshot.nextOffset} messages at op ${snapshot.op}`);
+      this.#fail(
+        "offset",
+        `replica ${replica} installs ${snapshot.nextOffset} messages at op ${snapshot.op}`,
+      );
     }
   }
 

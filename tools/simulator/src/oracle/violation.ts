@@ -36,7 +36,8 @@ export class Violation extends Error {
 /** Any error as a violation, with the tick around which it happened. */
 export function asViolation(error: unknown, ticks: number): Violation {
   const at = `after tick ${ticks}`;
-  if (error instanceof Violation) return new Violation(error.kind, `${at}: ${error.message}`, { cause: error });
+  if (error instanceof Violation)
+    return new Violation(error.kind, `${at}: ${error.message}`, { cause: error });
   const what = error instanceof Error ? `${error.message}${firstPlace(error)}` : String(error);
   return new Violation("assert", `${at}: ${what}`, { cause: error });
 }
