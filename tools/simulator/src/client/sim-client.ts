@@ -66,8 +66,8 @@ export class SimClient {
   }
 
   begin(): void {
-    if (!this.#isRegistered) return this.#register();
-    for (let slot = 0; slot < this.#group.window; slot += 1) this.#thinkAndAppend();
+    if (!this.#isRegistered) this.#register();
+    else for (let slot = 0; slot < this.#group.window; slot += 1) this.#thinkAndAppend();
   }
 
   /** Begins a last request and none after it. */
@@ -82,16 +82,10 @@ export class SimClient {
   }
 
   onPacket(from: number, packet: NodePacket): void {
-    switch (packet.kind) {
-      case "reply":
-        return this.#onReply(from, packet);
-      case "reject":
-        return this.#onReject(packet);
-      case "evict":
-        return this.#onEvict(packet.reason);
-      case "read":
-        return this.#onRead(packet);
-    }
+    if (packet.kind === "reply") this.#onReply(from, packet);
+    else if (packet.kind === "reject") this.#onReject(packet);
+    else if (packet.kind === "evict") this.#onEvict(packet.reason);
+    else this.#onRead(packet);
   }
 
   #onReply(from: number, { request, op, offset }: NodePacket & { kind: "reply" }): void {
@@ -99,9 +93,13 @@ export class SimClient {
     if (outstanding === undefined) return;
     this.#outstanding.delete(request);
     this.#target = from;
-    if (outstanding.operation === SessionOperation.register) return this.#onRegistered(op);
-    this.#note(`request ${request} is message ${outstanding.message} at offset ${offset}`);
-    this.#oracle.onAnswer(this.id, request, outstanding.message, offset);
+    if (outstanding.operation === SessionOperation.register) this.#onRegistered(op);
+    else this.#onAppended(outstanding, offset);
+  }
+
+  #onAppended({ request, message }: Outstanding, offset: number): void {
+    this.#note(`request ${request} is message ${message} at offset ${offset}`);
+    this.#oracle.onAnswer(this.id, request, message, offset);
     this.#ownEnd = Math.max(this.#ownEnd, offset + 1);
     this.answered += 1;
     if (this.#chance.below(READ_EVERY) === 0) this.#read();

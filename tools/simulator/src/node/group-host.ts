@@ -101,7 +101,11 @@ export class GroupHost {
 
   /** A client asks. */
   onPacket(packet: ClientPacket): void {
-    if (packet.kind === "read") return this.#onRead(packet);
+    if (packet.kind === "read") this.#onRead(packet);
+    else this.#onRequest(packet);
+  }
+
+  #onRequest(packet: ClientPacket & { kind: "request" }): void {
     const { client, session, request, operation, message } = packet;
     const timestamp = this.node.wallMicros;
     const bodyChecksum = BigInt(message);
@@ -160,34 +164,37 @@ export class GroupHost {
   }
 
   #perform(output: Output): void {
-    const { journal, superblock } = this.store;
     switch (output.kind) {
       case "send":
-        checkPromises(this, output.message);
-        return this.node.sendToNode(output.to, (node) =>
-          node.host(this.group).onMessage(this.node.index, output.message),
-        );
+        this.#sendToPeer(output.to, output.message);
+        break;
       case "journal-write":
-        return this.#write(output.prepare);
+        this.#write(output.prepare);
+        break;
       case "journal-truncate":
-        return journal.truncate(output.op, () =>
-          this.#later(() => this.step({ kind: "journal-truncated", op: output.op })),
-        );
-      case "persist-view": {
-        const { view, logView, mayHaveLost } = output;
-        return superblock.write({ view, logView, mayHaveLost }, () =>
-          this.#later(() => this.step({ kind: "view-persisted", view, logView })),
-        );
-      }
+        this.#truncate(output.op);
+        break;
+      case "persist-view":
+        this.#persist(output);
+        break;
       case "apply":
-        return this.#apply(output.prepare);
+        this.#apply(output.prepare);
+        break;
       case "journal-read":
-        return this.#read(output);
+        this.#read(output);
+        break;
       case "request-state":
-        return this.#fetch.begin(output.from, output.op);
+        this.#fetch.begin(output.from, output.op);
+        break;
       default:
-        return this.#answer(output);
+        this.#answer(output);
     }
+  }
+
+  #sendToPeer(to: number, message: ReplicaMessage): void {
+    checkPromises(this, message);
+    const { index } = this.node;
+    this.node.sendToNode(to, (node) => node.host(this.group).onMessage(index, message));
   }
 
   #write(prepare: Prepare): void {
@@ -197,6 +204,17 @@ export class GroupHost {
       this.#oracle.onWritten(this.node.index, checksum);
       this.#later(() => this.step({ kind: "journal-written", op, checksum }));
     });
+  }
+
+  #truncate(op: number): void {
+    this.store.journal.truncate(op, () => this.#later(() => this.step({ kind: "journal-truncated", op })));
+  }
+
+  #persist({ kind: _, ...fields }: Output & { kind: "persist-view" }): void {
+    const { view, logView } = fields;
+    this.store.superblock.write(fields, () =>
+      this.#later(() => this.step({ kind: "view-persisted", view, logView })),
+    );
   }
 
   #read({ op, checksum, to }: { op: number; checksum: bigint; to: number }): void {
@@ -227,17 +245,15 @@ export class GroupHost {
     journal.trim(Math.min(this.#log.op - keptOps, journal.syncedOp));
   }
 
-  #answer(output: Exclude<Output, { kind: "send" | "apply" | "journal-write" | "persist-view" }>): void {
-    switch (output.kind) {
-      case "reply":
-      case "replay": {
-        const { client, request, op, body } = output;
-        return this.#send(client, { kind: "reply", request, op, offset: decodeOffset(body) });
-      }
-      case "reject":
-        return this.#send(output.client, { kind: "reject", request: output.request, code: output.code });
-      case "evict":
-        return this.#send(output.client, { kind: "evict", reason: output.reason });
+  /** What a client hears. A request that is dropped gets no answer. */
+  #answer(output: Output): void {
+    if (output.kind === "reply" || output.kind === "replay") {
+      const { client, request, op, body } = output;
+      this.#send(client, { kind: "reply", request, op, offset: decodeOffset(body) });
+    } else if (output.kind === "reject") {
+      this.#send(output.client, { kind: "reject", request: output.request, code: output.code });
+    } else if (output.kind === "evict") {
+      this.#send(output.client, { kind: "evict", reason: output.reason });
     }
   }
 

@@ -47,7 +47,7 @@ function fails(kind: ViolationKind, act: () => void): void {
 test("replicas that apply the same ops at the same offsets, and answers and reads of them, are right", () => {
   const prepares = opsOf(1, 2, 3);
   const { oracle, log } = oracleOf(prepares);
-  prepares.forEach((prepare, offset) => oracle.onApplied(1, prepare, offset, false));
+  for (const [offset, prepare] of prepares.entries()) oracle.onApplied(1, prepare, offset, false);
   oracle.onAnswer(1n, 2n, 2, 1);
   oracle.onRead({ nextOffset: 2, offset: 1, message: 2 }, 2);
   oracle.onInstalled(2, log.snapshot());
