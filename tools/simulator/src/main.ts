@@ -6,10 +6,10 @@ import { Simulation, type SimulationReport } from "./simulation.ts";
 
 const USAGE = `Usage: npm run simulator -- [--seeds FROM..TO | --seed N] [options]
 
-Replicas of some groups, their clients, network, disks and clocks in one thread, from one seed: lost, repeated,
-late and cut messages, kills, power loss, changed bits, slow disks, clocks that drift. Each seed has at least
-10,000 ticks, 200 operations and 20 faults, and is the same run whenever it is run with the same commit.
-Without seeds, 40 fresh ones.
+Replicas of some groups, their clients, network, disks and clocks in one thread, from one seed: lost,
+repeated, late and cut messages, kills, power loss, changed bits, slow disks, clocks that drift. Each seed has
+at least 10,000 ticks, 200 operations and 20 faults, and is the same run whenever it is run with the same
+commit. Without seeds, 40 fresh ones.
 
   --replicas N     as many replicas (1..7) in every run; without it the seed says
   --ticks N        ticks of 10 ms with faults, before all is healed (default 10000)

@@ -55,6 +55,8 @@ export interface GroupPlan {
 }
 
 const DEFAULT_TICKS = 10_000;
+/** Part of its weight that a wiped directory keeps: it takes long to make up for. */
+const RARE = 0.2;
 const MS = 1000;
 
 /** Draws a run from its seed. Small and large values are both likely: each run is strange in its own way. */
@@ -122,7 +124,8 @@ function networkPlanOf(chance: Chance): NetworkPlan {
 /** Some kinds are left out of a run, others are common in it. */
 function faultWeightsOf(chance: Chance): Record<FaultKind, number> {
   const weights = FAULT_KINDS.map((kind) => [kind, chance.pick([0, 1, 1, 4])] as const);
-  return { ...(Object.fromEntries(weights) as Record<FaultKind, number>), kill: chance.pick([1, 4]) };
+  const drawn = Object.fromEntries(weights) as Record<FaultKind, number>;
+  return { ...drawn, wipe: drawn.wipe * RARE, kill: chance.pick([1, 4]) };
 }
 
 /** A plan in one line, for the head of a trace. */

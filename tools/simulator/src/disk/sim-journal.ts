@@ -28,8 +28,8 @@ export interface FoundJournal {
  * snapshot covers is let go at the front.
  *
  * Changes reach the system in order, one at a time, and become durable in order. A kill keeps what the system
- * was given; a power loss keeps a part, from the front, of what was not synced, so an append or a cut that was
- * not reported may be there or not.
+ * was given; a power loss keeps a part, from the front, of what was not synced, so an append or a cut that
+ * was not reported may be there or not.
  */
 export class SimJournal {
   base = 0;
@@ -113,6 +113,12 @@ export class SimJournal {
     this.baseChecksum = checksum;
     this.#synced = [];
     this.#seen = [];
+  }
+
+  /** Forgets everything, as an empty directory does. */
+  wipe(): void {
+    this.reset(0, 0n);
+    this.#hasLost = true;
   }
 
   /** Changes bits of one op. False when there is no such op, or not synced yet. */

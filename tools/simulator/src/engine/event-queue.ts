@@ -5,8 +5,8 @@ interface Event {
 }
 
 /**
- * Virtual time: what is due happens in order of time, and in the order it was scheduled where times are equal.
- * A binary heap; nothing here looks at a real clock.
+ * Virtual time: what is due happens in order of time, and in the order it was scheduled where times are
+ * equal. A binary heap; nothing here looks at a real clock.
  */
 export class EventQueue {
   nowMicros = 0;

@@ -11,6 +11,7 @@ export const FAULT_KINDS = [
   "storm",
   "slow-disk",
   "rot",
+  "wipe",
   "drift",
 ] as const;
 

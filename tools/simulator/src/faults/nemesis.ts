@@ -83,6 +83,7 @@ export class Nemesis {
     storm: () => this.#storm(),
     "slow-disk": () => this.#slowDisk(),
     rot: () => this.#rot(),
+    wipe: () => this.#wipe(),
     drift: () => this.#drift(),
   };
 
@@ -189,6 +190,17 @@ export class Nemesis {
     if (!journal.rot(this.#chance.between(journal.base + 1, journal.op))) return undefined;
     this.#note(`rot in the journal of ${node.index}, group ${group}`);
     return this.#crash([node], "kill") ?? (() => {});
+  }
+
+  /** One node begins again with an empty directory. */
+  #wipe(): (() => void) | undefined {
+    const node = this.#chance.pick(this.#world.nodes);
+    if (!this.#plan.groups.every(({ group }) => this.#mayHarm(node, group))) return undefined;
+    const heal = this.#crash([node], "kill") ?? (() => node.start());
+    this.#note(`the directory of ${node.index} is wiped`);
+    for (const store of node.stores) store.wipe();
+    for (const oracle of this.#world.oracles) oracle.onWiped(node.index);
+    return heal;
   }
 
   #drift(): () => void {

@@ -6,7 +6,7 @@ export interface NetworkPlan {
   /** Every packet takes this long, and an exponentially distributed rest. */
   readonly delayMinMicros: number;
   readonly delayMeanMicros: number;
-  /** Chances per packet: it is lost; it comes again; it (or its repetition) is late by up to `lateMaxMicros`. */
+  /** Chances per packet: it is lost; it comes again; each of it is late by up to `lateMaxMicros`. */
   readonly loss: number;
   readonly repeat: number;
   readonly late: number;

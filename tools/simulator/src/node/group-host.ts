@@ -193,6 +193,7 @@ export class GroupHost {
 
   #sendToPeer(to: number, message: ReplicaMessage): void {
     checkPromises(this, message);
+    if (isSpokenInView(message)) this.#oracle.onSpoken(this.node.index, message.view);
     const { index } = this.node;
     this.node.sendToNode(to, (node) => node.host(this.group).onMessage(index, message));
   }
@@ -284,6 +285,11 @@ export class GroupHost {
     const state = `v${view}/${logView} ${status}${isPrimary ? " primary" : ""} ${op}/${commit}`;
     note(`${at} ${who} ${state} < ${what}${outputs.length === 0 ? "" : ` > ${outputs.join("; ")}`}`);
   }
+}
+
+/** What only a member of a view says, not one that asks for it or for its log. */
+function isSpokenInView({ kind }: ReplicaMessage): boolean {
+  return kind === "prepareOk" || kind === "commit" || kind === "doViewChange" || kind === "startView";
 }
 
 function viewOf({ view, logView, op, commit }: Replica) {

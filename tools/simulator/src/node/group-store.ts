@@ -39,6 +39,13 @@ export class GroupStore {
     if (kind === "power" && this.#durability === "replicated") this.#hasLostPower = true;
   }
 
+  /** The directory is gone; its replica begins from nothing, and knows that it may have held something. */
+  wipe(): void {
+    this.journal.wipe();
+    this.superblock.set({ view: 0, logView: 0, mayHaveLost: true });
+    this.checkpoint = { log: EMPTY_LOG, table: undefined };
+  }
+
   /** Reads the journal as a start does, and notes durably when it may have held more. */
   open(): FoundJournal {
     const found = this.journal.open(this.checkpoint.log);

@@ -101,6 +101,9 @@ test("views, log views and commits that go back, and a pipeline that is too long
     oracle.onStart(1, now);
     fails("backwards", () => oracle.onStep(1, { ...now, ...back }));
   }
+  oracle.onSpoken(1, 4);
+  oracle.onStart(1, { ...now, view: 0, logView: 0 });
+  fails("backwards", () => oracle.onSpoken(1, 3));
   fails("bound", () => oracle.onStep(2, { ...now, op: 7 }));
   fails("lost", () => oracle.onStep(2, { ...now, op: 5, commit: 4 }));
 });

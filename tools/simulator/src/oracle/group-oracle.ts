@@ -45,6 +45,8 @@ export class GroupOracle {
   /** Checksum of what each view numbered, by "view:op". */
   readonly #numbered = new Map<string, bigint>();
   readonly #executed = new Map<string, number>();
+  /** Highest view each replica has spoken in, over all its lives. */
+  readonly #spoken: number[] = [];
   readonly #replicas: (ReplicaView | undefined)[] = [];
 
   constructor(replicaCount: number, { group, depth, hasClientTable }: GroupPlan) {
@@ -65,14 +67,21 @@ export class GroupOracle {
     return this.#log.nextOffset;
   }
 
-  /** A replica starts; its commit may be lower than before its crash, its view not. @throws Violation */
+  /** A replica starts: what its disk did not hold is gone, so its numbers may be lower than before. */
   onStart(replica: number, now: ReplicaView): void {
-    const before = this.#replicas[replica];
-    this.#replicas[replica] = undefined;
-    if (before !== undefined && now.logView > now.view) {
-      this.#fail("backwards", `replica ${replica} starts with log view ${now.logView} in view ${now.view}`);
-    }
-    this.onStep(replica, now);
+    this.#replicas[replica] = now;
+  }
+
+  /** A replica lost its whole directory, and with it what it has said. */
+  onWiped(replica: number): void {
+    this.#spoken[replica] = 0;
+  }
+
+  /** A replica speaks as a member of a view; never of an earlier one after that. @throws Violation backwards */
+  onSpoken(replica: number, view: number): void {
+    const before = this.#spoken[replica] ?? 0;
+    if (view < before) this.#fail("backwards", `replica ${replica} speaks in view ${view} after ${before}`);
+    this.#spoken[replica] = view;
   }
 
   /** Holds a replica's numbers against those of its last step. @throws Violation backwards, bound */
