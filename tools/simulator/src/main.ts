@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { setImmediate } from "node:timers/promises";
 import { Violation } from "./oracle/violation.ts";
 import { readOptions, type SimulatorOptions } from "./read-options.ts";
+import { RunCounts } from "./run-counts.ts";
 import { Simulation, type SimulationReport } from "./simulation.ts";
 
 const USAGE = `Usage: npm run simulator -- [--seeds FROM..TO | --seed N] [options]
@@ -26,6 +27,7 @@ interface Totals {
   operations: number;
   faults: number;
   failed: number;
+  readonly counts: RunCounts;
 }
 
 /** What the seeds were run with; they mean other runs with another commit. */
@@ -52,23 +54,31 @@ function flagsOf({ replicas, ticks, mutation }: SimulatorOptions): string {
   return flags.map(([name, value]) => ` --${name} ${value}`).join("");
 }
 
+function addTo(totals: Totals, report: SimulationReport | undefined): void {
+  if (report === undefined) totals.failed += 1;
+  else {
+    totals.operations += report.operations;
+    totals.faults += report.faults;
+    totals.counts.add(report.counts);
+  }
+}
+
 async function run(options: SimulatorOptions): Promise<boolean> {
   const { from, to } = options;
   const endMs = performance.now() + options.minutes * 60_000;
   let isStopped = false;
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => (isStopped = true));
-  const totals: Totals = { operations: 0, faults: 0, failed: 0 };
+  const totals: Totals = { operations: 0, faults: 0, failed: 0, counts: new RunCounts() };
   let seed = from;
   for (; seed <= to && !isStopped && performance.now() < endMs; seed += 1) {
     const report = runSeed(seed, options);
-    if (report === undefined) totals.failed += 1;
-    totals.operations += report?.operations ?? 0;
-    totals.faults += report?.faults ?? 0;
+    addTo(totals, report);
     const count = seed - from + 1;
     if (count % PROGRESS_EVERY === 0) console.log(`${count} seeds, ${totals.failed} failed`);
     await setImmediate();
   }
-  const { operations, faults, failed } = totals;
+  const { operations, faults, failed, counts } = totals;
+  console.log(String(counts));
   console.log(`${seed - from} seeds, ${operations} operations, ${faults} faults: ${failed} failed`);
   if (seed <= to) console.log(`go on with --seeds ${seed}..${to}${flagsOf(options)}`);
   return failed === 0;

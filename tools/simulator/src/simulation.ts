@@ -6,6 +6,7 @@ import { SimNetwork } from "./network/sim-network.ts";
 import { SimNode } from "./node/sim-node.ts";
 import { GroupOracle } from "./oracle/group-oracle.ts";
 import { asViolation, Violation } from "./oracle/violation.ts";
+import { RunCounts } from "./run-counts.ts";
 import { type PlanOptions, planLine, planOf, type SeedPlan, TICK_MICROS } from "./seed-plan.ts";
 import type { World } from "./world.ts";
 
@@ -23,6 +24,7 @@ export interface SimulationReport {
   readonly operations: number;
   readonly faults: number;
   readonly ticks: number;
+  readonly counts: RunCounts;
 }
 
 /** One seed: nodes, clients and trouble, then a healed quorum that must agree. */
@@ -51,7 +53,8 @@ export class Simulation {
     } catch (error) {
       throw asViolation(error, this.#ticks);
     }
-    return { operations: this.#operations, faults: this.#nemesis.count, ticks: this.#ticks };
+    const { counts } = this.#world;
+    return { operations: this.#operations, faults: this.#nemesis.count, ticks: this.#ticks, counts };
   }
 
   get #operations(): number {
@@ -122,7 +125,8 @@ function createWorld(plan: SeedPlan, note: ((line: string) => void) | undefined)
   const chance = new Chance(plan.seed ^ 0x5eed);
   const network = new SimNetwork(queue, chance.fork(), plan.network);
   const oracles = plan.groups.map((group) => new GroupOracle(plan.replicaCount, group));
-  const world: World = { plan, queue, chance, network, oracles, nodes: [], clients: [], note };
+  const counts = new RunCounts();
+  const world: World = { plan, queue, chance, network, oracles, counts, nodes: [], clients: [], note };
   for (let index = 0; index < plan.replicaCount; index += 1) world.nodes.push(new SimNode(world, index));
   for (const group of plan.groups) {
     for (let count = 0; count < group.clients; count += 1) {

@@ -4,6 +4,7 @@ import type { EventQueue } from "./engine/event-queue.ts";
 import type { SimNetwork } from "./network/sim-network.ts";
 import type { SimNode } from "./node/sim-node.ts";
 import type { GroupOracle } from "./oracle/group-oracle.ts";
+import type { RunCounts } from "./run-counts.ts";
 import type { SeedPlan } from "./seed-plan.ts";
 
 /** Everything of one run; what its parts find each other by. */
@@ -12,6 +13,7 @@ export interface World {
   readonly queue: EventQueue;
   readonly chance: Chance;
   readonly network: SimNetwork;
+  readonly counts: RunCounts;
   /** By group. */
   readonly oracles: GroupOracle[];
   /** By replica; each holds a replica of every group. */

@@ -59,6 +59,7 @@ export class GroupHost {
     this.#log = log;
     this.#table = table;
     const { mutation, timing } = node.world.plan;
+    if (recovered.mayHaveLost) node.world.counts.harmedStarts += 1;
     this.replica = createReplica({
       replica: node.index,
       replicaCount: node.world.plan.replicaCount,
@@ -129,6 +130,7 @@ export class GroupHost {
   /** A fetched state is on the disk: the replica goes on from it. */
   install(state: Checkpoint): void {
     const { log, table } = state;
+    this.node.world.counts.installs += 1;
     this.#oracle.onInstalled(this.node.index, log);
     this.store.checkpoint = state;
     this.store.journal.reset(log.op, log.checksum);
@@ -208,6 +210,7 @@ export class GroupHost {
   }
 
   #truncate(op: number): void {
+    this.node.world.counts.cuts += 1;
     this.store.journal.truncate(op, () => this.#later(() => this.step({ kind: "journal-truncated", op })));
   }
 
@@ -222,6 +225,7 @@ export class GroupHost {
     this.node.device.write(() =>
       this.#later(() => {
         const found = this.store.journal.read(op);
+        if (found !== undefined) this.node.world.counts.reads += 1;
         const prepare = checksum === 0n || found?.checksum === checksum ? found : undefined;
         this.step({ kind: "journal-read", op, checksum, to, prepare });
       }),
