@@ -3,6 +3,7 @@ import { Chance } from "./engine/chance.ts";
 import { EventQueue } from "./engine/event-queue.ts";
 import { Nemesis } from "./faults/nemesis.ts";
 import { SimNetwork } from "./network/sim-network.ts";
+import type { GroupHost } from "./node/group-host.ts";
 import { SimNode } from "./node/sim-node.ts";
 import { GroupOracle } from "./oracle/group-oracle.ts";
 import { asViolation, Violation } from "./oracle/violation.ts";
@@ -90,14 +91,14 @@ export class Simulation {
   }
 
   #isSettled(living: readonly SimNode[]): boolean {
-    const { clients, oracles } = this.#world;
+    const { clients } = this.#world;
     if (clients.some(({ isDone }) => !isDone)) return false;
-    return living.every(({ hosts }) =>
-      hosts.every(({ replica, log, group }) => {
-        const due = oracles[group.group]?.op;
-        return replica.status === "normal" && replica.commit === due && log.op === due;
-      }),
-    );
+    return living.every(({ hosts }) => hosts.every((host) => this.#isHostSettled(host)));
+  }
+
+  #isHostSettled({ replica, log, group }: GroupHost): boolean {
+    const due = this.#world.oracles[group.group]?.op;
+    return replica.status === "normal" && replica.commit === due && log.op === due;
   }
 
   #compareTables(living: readonly SimNode[]): void {
@@ -110,13 +111,16 @@ export class Simulation {
 
   #standLine(living: readonly SimNode[]): string {
     const stands = living.flatMap(({ index, hosts }) =>
-      hosts.map(({ group, replica }) => {
-        const { view, logView, status, op, commit } = replica;
-        return `r${index} g${group.group} view ${view}/${logView} ${status} op ${op} commit ${commit}`;
-      }),
+      hosts
+        .filter((host) => !this.#isHostSettled(host))
+        .map(({ group, replica }) => {
+          const { view, logView, status, op, commit } = replica;
+          return `r${index} g${group.group} view ${view}/${logView} ${status} op ${op} commit ${commit}`;
+        }),
     );
     const waiting = this.#world.clients.filter(({ isDone }) => !isDone).map(String);
-    return `healed for ${PROGRESS_TICKS_MAX} ticks, not settled: ${[...stands, ...waiting].join("; ")}`;
+    const { replicaCount } = this.plan;
+    return `${living.length} of ${replicaCount} healed for ${PROGRESS_TICKS_MAX} ticks, not settled: ${[...stands, ...waiting].join("; ")}`;
   }
 }
 

@@ -112,9 +112,7 @@ export class Nemesis {
       return this.#crash(this.#chance.shuffled(nodes).slice(0, count), "power");
     }
     const node = this.#victim();
-    return this.#plan.groups.every(({ group }) => this.#mayHarm(node, group))
-      ? this.#crash([node], "power")
-      : undefined;
+    return this.#mayHarm(node) ? this.#crash([node], "power") : undefined;
   }
 
   #pause(): (() => void) | undefined {
@@ -186,7 +184,7 @@ export class Nemesis {
     const node = this.#chance.pick(this.#world.nodes);
     const { group } = this.#chance.pick(this.#plan.groups);
     const journal = node.stores[group]?.journal;
-    if (journal === undefined || !this.#mayHarm(node, group)) return undefined;
+    if (journal === undefined || !this.#mayHarm(node)) return undefined;
     if (!journal.rot(this.#chance.between(journal.base + 1, journal.op))) return undefined;
     this.#note(`rot in the journal of ${node.index}, group ${group}`);
     return this.#crash([node], "kill") ?? (() => {});
@@ -195,7 +193,7 @@ export class Nemesis {
   /** One node begins again with an empty directory. */
   #wipe(): (() => void) | undefined {
     const node = this.#chance.pick(this.#world.nodes);
-    if (!this.#plan.groups.every(({ group }) => this.#mayHarm(node, group))) return undefined;
+    if (!this.#mayHarm(node)) return undefined;
     const heal = this.#crash([node], "kill") ?? (() => node.start());
     this.#note(`the directory of ${node.index} is wiped`);
     for (const store of node.stores) store.wipe();
@@ -213,10 +211,10 @@ export class Nemesis {
     };
   }
 
-  /** Whether a replica may lose written data now: each quorum of replication keeps an intact one. */
-  #mayHarm(node: SimNode, group: number): boolean {
+  /** Whether a node may lose written data now: each quorum of replication keeps an intact one. */
+  #mayHarm(node: SimNode): boolean {
     const { nodes } = this.#world;
-    const harmed = nodes.filter((other) => other !== node && other.stores[group]?.isHarmed === true);
+    const harmed = nodes.filter((other) => other !== node && other.isHarmed);
     const { replication, viewChange } = quorums(nodes.length);
     const isSpared = harmed.length + 1 < replication;
     return isSpared && nodes.length - harmed.length - 1 >= viewChange;
@@ -228,11 +226,12 @@ export class Nemesis {
     if (this.#chance.chance(0.5)) return [...nodes];
     const { replication, viewChange } = quorums(nodes.length);
     const needed = Math.max(replication, viewChange);
-    const isHarmed = (node: SimNode) => node.stores.some((store) => store.isHarmed);
     const shuffled = this.#chance.shuffled(nodes);
-    const ordered = [...shuffled.filter((node) => !isHarmed(node)), ...shuffled.filter(isHarmed)];
-    const intact = ordered.filter((node) => !isHarmed(node)).length;
-    return ordered.slice(0, Math.max(needed, nodes.some(isHarmed) ? intact : 0));
+    const [intact, harmed] = [true, false].map((isIntact) =>
+      shuffled.filter((node) => node.isHarmed !== isIntact),
+    );
+    const least = harmed?.length === 0 ? needed : Math.max(needed, intact?.length ?? 0);
+    return [...(intact ?? []), ...(harmed ?? [])].slice(0, least);
   }
 
   #note(what: string): void {

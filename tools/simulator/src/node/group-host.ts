@@ -196,7 +196,8 @@ export class GroupHost {
   #sendToPeer(to: number, message: ReplicaMessage): void {
     checkPromises(this, message);
     if (isSpokenInView(message)) this.#oracle.onSpoken(this.node.index, message.view);
-    const { index } = this.node;
+    const { index, world } = this.node;
+    if (message.kind === "startView" && this.#oracle.onBegun(message.view)) world.counts.views += 1;
     this.node.sendToNode(to, (node) => node.host(this.group).onMessage(index, message));
   }
 

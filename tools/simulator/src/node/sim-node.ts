@@ -40,6 +40,11 @@ export class SimNode {
     return this.#skewMicros + Math.floor(this.world.queue.nowMicros * this.clockRate);
   }
 
+  /** Lost written data of some group, and has not made up for it. */
+  get isHarmed(): boolean {
+    return this.stores.some((store) => store.isHarmed);
+  }
+
   host({ group }: GroupPlan): GroupHost {
     return this.#hosts[group] as GroupHost;
   }

@@ -45,6 +45,7 @@ export class GroupOracle {
   /** Checksum of what each view numbered, by "view:op". */
   readonly #numbered = new Map<string, bigint>();
   readonly #executed = new Map<string, number>();
+  readonly #begun = new Set<number>();
   /** Highest view each replica has spoken in, over all its lives. */
   readonly #spoken: number[] = [];
   readonly #replicas: (ReplicaView | undefined)[] = [];
@@ -70,6 +71,13 @@ export class GroupOracle {
   /** A replica starts: what its disk did not hold is gone, so its numbers may be lower than before. */
   onStart(replica: number, now: ReplicaView): void {
     this.#replicas[replica] = now;
+  }
+
+  /** A primary says that its view has begun. True the first time. */
+  onBegun(view: number): boolean {
+    const isFirst = !this.#begun.has(view);
+    this.#begun.add(view);
+    return isFirst;
   }
 
   /** A replica lost its whole directory, and with it what it has said. */
