@@ -15,6 +15,7 @@ commit. Without seeds, 40 fresh ones.
   --replicas N     as many replicas (1..7) in every run; without it the seed says
   --ticks N        ticks of 10 ms with faults, before all is healed (default 10000)
   --mutation NAME  with a planted bug, which must be found
+  --outcomes       judge by what clients and logs show only: no look at quorums, disks and numbering
   --minutes N      end a range early; the last line says where to go on
   --trace          every event a line
 `;
@@ -49,9 +50,9 @@ function runSeed(seed: number, options: SimulatorOptions): SimulationReport | un
   }
 }
 
-function flagsOf({ replicas, ticks, mutation }: SimulatorOptions): string {
+function flagsOf({ replicas, ticks, mutation, isOutcomeOnly }: SimulatorOptions): string {
   const flags = Object.entries({ replicas, ticks, mutation }).filter(([, value]) => value !== undefined);
-  return flags.map(([name, value]) => ` --${name} ${value}`).join("");
+  return flags.map(([name, value]) => ` --${name} ${value}`).join("") + (isOutcomeOnly ? " --outcomes" : "");
 }
 
 function addTo(totals: Totals, report: SimulationReport | undefined): void {

@@ -9,6 +9,7 @@ test("seeds are a number or a range, and without them some fresh ones are taken"
     replicas: undefined,
     ticks: undefined,
     mutation: undefined,
+    isOutcomeOnly: false,
     isTraced: false,
     minutes: Number.POSITIVE_INFINITY,
   });

@@ -8,6 +8,7 @@ export interface SimulatorOptions {
   readonly replicas: number | undefined;
   readonly ticks: number | undefined;
   readonly mutation: MutationName | undefined;
+  readonly isOutcomeOnly: boolean;
   readonly isTraced: boolean;
   readonly minutes: number;
 }
@@ -32,6 +33,7 @@ export function readOptions(args: readonly string[]): SimulatorOptions | undefin
       ticks: { type: "string" },
       mutation: { type: "string" },
       minutes: { type: "string", default: "Infinity" },
+      outcomes: { type: "boolean", default: false },
       trace: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
@@ -44,6 +46,7 @@ export function readOptions(args: readonly string[]): SimulatorOptions | undefin
     replicas: readNumber("replicas", values.replicas, 1, REPLICAS_MAX),
     ticks: readNumber("ticks", values.ticks, 1, TICKS_MAX),
     mutation: readMutation(values.mutation),
+    isOutcomeOnly: values.outcomes,
     isTraced: values.trace,
     minutes,
   };

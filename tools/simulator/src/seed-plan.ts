@@ -14,6 +14,8 @@ export interface PlanOptions {
   readonly replicas?: number | undefined;
   readonly ticks?: number | undefined;
   readonly mutation?: MutationName | undefined;
+  /** Looks at what clients and logs show only, not at the rules by which a replica comes to it. */
+  readonly isOutcomeOnly?: boolean | undefined;
 }
 
 /** Everything about a run that is decided before it begins. */
@@ -38,6 +40,7 @@ export interface SeedPlan {
   readonly faultMeanMicros: number;
   readonly faultWeights: Readonly<Record<FaultKind, number>>;
   readonly mutation: MutationName | undefined;
+  readonly isOutcomeOnly: boolean;
 }
 
 /** One group of a run. */
@@ -85,6 +88,7 @@ export function planOf(seed: number, options: PlanOptions = {}): SeedPlan {
     faultMeanMicros: chance.pick([300, 1000, 3000]) * MS,
     faultWeights: faultWeightsOf(chance),
     mutation: options.mutation,
+    isOutcomeOnly: options.isOutcomeOnly ?? false,
   };
 }
 

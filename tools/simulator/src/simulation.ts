@@ -128,7 +128,7 @@ function createWorld(plan: SeedPlan, note: ((line: string) => void) | undefined)
   const queue = new EventQueue();
   const chance = new Chance(plan.seed ^ 0x5eed);
   const network = new SimNetwork(queue, chance.fork(), plan.network);
-  const oracles = plan.groups.map((group) => new GroupOracle(plan.replicaCount, group));
+  const oracles = plan.groups.map((group) => new GroupOracle(plan.replicaCount, group, !plan.isOutcomeOnly));
   const counts = new RunCounts();
   const world: World = { plan, queue, chance, network, oracles, counts, nodes: [], clients: [], note };
   for (let index = 0; index < plan.replicaCount; index += 1) world.nodes.push(new SimNode(world, index));

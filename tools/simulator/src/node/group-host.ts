@@ -194,7 +194,7 @@ export class GroupHost {
   }
 
   #sendToPeer(to: number, message: ReplicaMessage): void {
-    checkPromises(this, message);
+    if (!this.node.world.plan.isOutcomeOnly) checkPromises(this, message);
     if (isSpokenInView(message)) this.#oracle.onSpoken(this.node.index, message.view);
     const { index, world } = this.node;
     if (message.kind === "startView" && this.#oracle.onBegun(message.view)) world.counts.views += 1;

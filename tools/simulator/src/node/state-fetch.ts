@@ -5,8 +5,8 @@ import type { Checkpoint } from "./group-store.ts";
 const RETRY_TICKS = 50;
 
 /**
- * Fetches a peer's state for a replica whose peers hold the log it lacks no longer. It asks until a state is
- * installed, or its own log has come as far by itself.
+ * Fetches a peer's state for a replica whose peers hold the log it lacks no longer. It asks one after the other
+ * until a state is installed that reaches as far as was asked, and does not go back.
  */
 export class StateFetch {
   readonly #host: GroupHost;
@@ -30,15 +30,14 @@ export class StateFetch {
 
   tick(): void {
     if (!this.#isWanted) return;
-    if (this.#host.log.op >= this.#op) this.#isWanted = false;
     this.#ticksLeft -= 1;
-    if (this.#isWanted && this.#ticksLeft <= 0) {
+    if (this.#ticksLeft <= 0) {
       this.#from = (this.#from + 1) % this.#host.node.world.plan.replicaCount;
       this.#ask();
     }
   }
 
-  /** Installs a state that is wanted and newer than the own log. */
+  /** Installs a state that is wanted. */
   onState(state: Checkpoint): void {
     const { node } = this.#host;
     if (!this.#isWanted || this.#isInstalling || !this.#isOfUse(state)) return;
@@ -54,7 +53,7 @@ export class StateFetch {
   }
 
   #isOfUse({ log }: Checkpoint): boolean {
-    return log.op >= this.#op && log.op > this.#host.log.op;
+    return log.op >= this.#op && log.op >= this.#host.log.op;
   }
 
   #ask(): void {
