@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Violation } from "./oracle/violation.ts";
 import { RunCounts } from "./run-counts.ts";
 import type { PlanOptions } from "./seed-plan.ts";
 import { Simulation, type SimulationReport } from "./simulation.ts";

@@ -7,6 +7,8 @@ export interface SuperblockFields {
   readonly logView: number;
   /** The journal may once have held more than it does now. */
   readonly mayHaveLost: boolean;
+  /** Nothing was written since the directory was wiped: the view is not known. */
+  readonly isViewForgotten?: boolean;
 }
 
 interface Write {

@@ -42,7 +42,7 @@ export class GroupStore {
   /** The directory is gone; its replica begins from nothing, and knows that it may have held something. */
   wipe(): void {
     this.journal.wipe();
-    this.superblock.set({ view: 0, logView: 0, mayHaveLost: true });
+    this.superblock.set({ view: 0, logView: 0, mayHaveLost: true, isViewForgotten: true });
     this.checkpoint = { log: EMPTY_LOG, table: undefined };
   }
 

@@ -40,10 +40,9 @@ export function recover(store: GroupStore, context: RecoveryContext): Recovery {
   }
   forgetOffsets(log, snapshot.nextOffset, context.plan);
   const suffix = prepares.filter((prepare) => prepare.op > commit);
-  const { view, logView, mayHaveLost } = store.superblock.durable;
   const commitChecksum = log.checksum;
-  const recovered = { view, logView, op, commit, checksum, commitChecksum, suffix, mayHaveLost, isNew };
-  return { log, table, recovered };
+  const { durable } = store.superblock;
+  return { log, table, recovered: { ...durable, op, commit, checksum, commitChecksum, suffix, isNew } };
 }
 
 function tableOf(encoded: Uint8Array | undefined, hasClientTable: boolean): ClientTable | undefined {
