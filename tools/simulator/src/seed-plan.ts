@@ -82,7 +82,7 @@ export function planOf(seed: number, options: PlanOptions = {}): SeedPlan {
     timing: timingOf(chance.pick([1, 1, 2, 4])),
     syncDelayMicros: chance.pick([20, 200, 2000]) * MS,
     driftMax: chance.pick([0, 0.01, 0.1, 0.3]),
-    checkpointOps: chance.pick([5, 20, 60, 1000]),
+    checkpointOps: chance.pick([15, 40, 100, 1000]),
     keptOps: chance.pick([0, 5, 50]),
     faultGapMicros: chance.pick([500, 1000, 2000, 3000]) * MS,
     faultMeanMicros: chance.pick([300, 1000, 3000]) * MS,

@@ -1,16 +1,32 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { MUTATIONS } from "./mutations.ts";
+import { Violation } from "./oracle/violation.ts";
 import { RunCounts } from "./run-counts.ts";
 import type { PlanOptions } from "./seed-plan.ts";
 import { Simulation, type SimulationReport } from "./simulation.ts";
 
-/** Seeds that every planted bug is tried with; the same ones must be clean without it. */
+/** A planted bug is found within so many; each was with a handful. */
+const SEARCHED_SEEDS = 200;
 const SEEDS = Array.from({ length: 12 }, (_, index) => index + 1);
 
 function traceOf(seed: number, options: PlanOptions = {}): { lines: string[]; report: SimulationReport } {
   const lines: string[] = [];
   const report = new Simulation(seed, options, (line) => lines.push(line)).run();
   return { lines, report };
+}
+
+/** The first seed that is not clean with these options. */
+function firstFound(options: PlanOptions): number | undefined {
+  for (let seed = 1; seed <= SEARCHED_SEEDS; seed += 1) {
+    try {
+      new Simulation(seed, options).run();
+    } catch (error) {
+      assert.ok(error instanceof Violation, String(error));
+      return seed;
+    }
+  }
+  return undefined;
 }
 
 test("one seed is one run: the same events at the same time, and another seed is another run", () => {
@@ -29,4 +45,16 @@ test("seeds keep every promise, and together go every rare way", () => {
     counts.add(report.counts);
   }
   for (const [name, count] of Object.entries(counts)) assert.ok(count > 0, name);
+});
+
+for (const mutation of MUTATIONS) {
+  test(`the planted bug ${mutation} is found, with a seed that is clean without it`, () => {
+    const seed = firstFound({ mutation });
+    assert.ok(seed !== undefined, `not with seeds 1 to ${SEARCHED_SEEDS}`);
+    new Simulation(seed).run();
+  });
+}
+
+test("what clients and logs show is enough to find a commit without a quorum", () => {
+  assert.ok(firstFound({ mutation: "commitWithoutQuorum", isOutcomeOnly: true }) !== undefined);
 });

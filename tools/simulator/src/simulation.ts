@@ -11,7 +11,7 @@ import { RunCounts } from "./run-counts.ts";
 import { type PlanOptions, planLine, planOf, type SeedPlan, TICK_MICROS } from "./seed-plan.ts";
 import type { World } from "./world.ts";
 
-/** A run goes on until it has so many, up to `TICKS_FACTOR_MAX` times its ticks. */
+/** Its faults go on until a run has so many, up to `TICKS_FACTOR_MAX` times its ticks. */
 const OPERATIONS_MIN = 200;
 const FAULTS_MIN = 20;
 const TICKS_FACTOR_MAX = 4;
@@ -76,12 +76,15 @@ export class Simulation {
   /** Heals, and demands that everything is answered and agreed on. @throws Violation no-progress */
   #settle(): void {
     const living = this.#nemesis.heal();
-    for (const client of this.#world.clients) client.end();
     const endTicks = this.#ticks + PROGRESS_TICKS_MAX;
-    while (!this.#isSettled(living)) {
-      if (this.#ticks >= endTicks) throw new Violation("no-progress", this.#standLine(living));
-      this.#pass(LOOK_TICKS);
-    }
+    const demand = (isMet: () => boolean): void => {
+      for (; !isMet(); this.#pass(LOOK_TICKS)) {
+        if (this.#ticks >= endTicks) throw new Violation("no-progress", this.#standLine(living));
+      }
+    };
+    demand(() => this.#operations >= OPERATIONS_MIN);
+    for (const client of this.#world.clients) client.end();
+    demand(() => this.#isSettled(living));
     for (const node of living) {
       for (const { group, log } of node.hosts) {
         this.#world.oracles[group.group]?.onEnd(node.index, log.snapshot());

@@ -8,34 +8,33 @@ import { Violation } from "./violation.ts";
  * @throws Violation not-durable
  */
 export function checkPromises(host: GroupHost, message: ReplicaMessage): void {
-  const { journal, superblock } = host.store;
-  const { view, logView, mayHaveLost } = superblock.durable;
-  const fail = (what: string): never => {
-    const who = `group ${host.group.group}: replica ${host.node.index}`;
-    throw new Violation("not-durable", `${who} ${what}`);
-  };
+  const { view, logView, mayHaveLost } = host.store.superblock.durable;
   switch (message.kind) {
     case "prepareOk":
-      if (!journal.hasWritten(message.op, message.prepareChecksum)) {
-        fail(`says prepareOk to op ${message.op}, which its journal does not hold`);
+      if (!host.store.journal.hasWritten(message.op, message.prepareChecksum)) {
+        fail(host, `says prepareOk to op ${message.op}, which its journal does not hold`);
       }
       if (message.view > logView) {
-        fail(`says prepareOk in view ${message.view}, its superblock has log view ${logView}`);
+        fail(host, `says prepareOk in view ${message.view}, its superblock has log view ${logView}`);
       }
       return;
     case "doViewChange":
       if (message.view > view || message.logView !== logView) {
         const said = `view ${message.view} and log view ${message.logView}`;
-        fail(`says doViewChange of ${said}, its superblock has ${view} and ${logView}`);
+        fail(host, `says doViewChange of ${said}, its superblock has ${view} and ${logView}`);
       }
-      if (mayHaveLost && !message.mayHaveLost) fail(`nacks in view ${message.view} what it may have lost`);
+      if (mayHaveLost && !message.mayHaveLost) fail(host, `nacks in view ${view} what it may have lost`);
       return;
     case "startView":
     case "prepare":
     case "commit":
       // Who is not primary passes prepares on for the repair of others.
       if (host.replica.isPrimary && message.view > logView) {
-        fail(`says ${message.kind} of view ${message.view}, its superblock has log view ${logView}`);
+        fail(host, `says ${message.kind} of view ${message.view}, its superblock has log view ${logView}`);
       }
   }
+}
+
+function fail(host: GroupHost, what: string): never {
+  throw new Violation("not-durable", `group ${host.group.group}: replica ${host.node.index} ${what}`);
 }
