@@ -1,6 +1,7 @@
 import { SimClient } from "./client/sim-client.ts";
 import { Chance } from "./engine/chance.ts";
 import { EventQueue } from "./engine/event-queue.ts";
+import { Ambush } from "./faults/ambush.ts";
 import { Nemesis } from "./faults/nemesis.ts";
 import { SimNetwork } from "./network/sim-network.ts";
 import type { GroupHost } from "./node/group-host.ts";
@@ -133,7 +134,18 @@ function createWorld(plan: SeedPlan, note: ((line: string) => void) | undefined)
   const network = new SimNetwork(queue, chance.fork(), plan.network);
   const oracles = plan.groups.map((group) => new GroupOracle(plan.replicaCount, group, !plan.isOutcomeOnly));
   const counts = new RunCounts();
-  const world: World = { plan, queue, chance, network, oracles, counts, nodes: [], clients: [], note };
+  const world: World = {
+    plan,
+    queue,
+    chance,
+    network,
+    oracles,
+    counts,
+    ambush: new Ambush(),
+    nodes: [],
+    clients: [],
+    note,
+  };
   for (let index = 0; index < plan.replicaCount; index += 1) world.nodes.push(new SimNode(world, index));
   for (const group of plan.groups) {
     for (let count = 0; count < group.clients; count += 1) {

@@ -1,6 +1,7 @@
 import type { SimClient } from "./client/sim-client.ts";
 import type { Chance } from "./engine/chance.ts";
 import type { EventQueue } from "./engine/event-queue.ts";
+import type { Ambush } from "./faults/ambush.ts";
 import type { SimNetwork } from "./network/sim-network.ts";
 import type { SimNode } from "./node/sim-node.ts";
 import type { GroupOracle } from "./oracle/group-oracle.ts";
@@ -14,6 +15,7 @@ export interface World {
   readonly chance: Chance;
   readonly network: SimNetwork;
   readonly counts: RunCounts;
+  readonly ambush: Ambush;
   /** By group. */
   readonly oracles: GroupOracle[];
   /** By replica; each holds a replica of every group. */

@@ -3,6 +3,7 @@ export const FAULT_KINDS = [
   "kill",
   "power",
   "kill-all",
+  "ambush",
   "pause",
   "isolate",
   "partition",

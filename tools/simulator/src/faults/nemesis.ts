@@ -3,11 +3,14 @@ import type { Chance } from "../engine/chance.ts";
 import type { SimNode } from "../node/sim-node.ts";
 import type { SeedPlan } from "../seed-plan.ts";
 import type { World } from "../world.ts";
+import { AMBUSHES } from "./ambush.ts";
 import type { FaultKind } from "./fault-kinds.ts";
 
 /** A storm on the network loses and repeats so many of its packets. */
 const STORM_LOSS = 0.4;
 const STORM_REPEAT = 0.4;
+/** A process that falls into an ambush is away for about this long, and falls about so long after it. */
+const SOON_MICROS = 20_000;
 const SLOW_LINK_MICROS = 300_000;
 const DISK_SLOWNESS = 40;
 
@@ -39,7 +42,8 @@ export class Nemesis {
   /** Ends all trouble. The nodes that must make progress from now on: all, or a quorum with the rest gone. */
   heal(): SimNode[] {
     this.#isOver = true;
-    const { nodes, network } = this.#world;
+    const { nodes, network, ambush } = this.#world;
+    ambush.lift();
     network.heal({ ...this.#plan.network, loss: 0, late: 0 });
     const living = this.#survivors();
     for (const node of nodes) {
@@ -62,10 +66,14 @@ export class Nemesis {
 
   #strike(): void {
     const kind = this.#chance.weighted(this.#plan.faultWeights);
-    const heal = this.#faults[kind]();
+    this.#bring(this.#faults[kind](), this.#plan.faultMeanMicros);
+  }
+
+  /** Counts a fault that was brought, and has it healed after a while. */
+  #bring(heal: (() => void) | undefined, meanMicros: number): void {
     if (heal === undefined) return;
     this.count += 1;
-    this.#world.queue.after(this.#chance.exponential(this.#plan.faultMeanMicros), () => {
+    this.#world.queue.after(this.#chance.exponential(meanMicros), () => {
       if (!this.#isOver) heal();
     });
   }
@@ -75,6 +83,7 @@ export class Nemesis {
     kill: () => this.#crash([this.#victim()], "kill"),
     power: () => this.#losePower(),
     "kill-all": () => this.#crash([...this.#world.nodes], "kill"),
+    ambush: () => this.#layAmbush(),
     pause: () => this.#pause(),
     isolate: () => this.#split([this.#victim()], "both"),
     partition: () => this.#partition(),
@@ -113,6 +122,17 @@ export class Nemesis {
     }
     const node = this.#victim();
     return this.#mayHarm(node) ? this.#crash([node], "power") : undefined;
+  }
+
+  /** A process ends right after something that it does rarely, and comes back soon. */
+  #layAmbush(): undefined {
+    this.#world.ambush.lay(this.#chance.pick(AMBUSHES), (node) => {
+      this.#world.queue.after(this.#chance.pick([0, 0, this.#chance.exponential(SOON_MICROS)]), () => {
+        if (this.#isOver || node.status !== "up") return;
+        const mayLose = this.#plan.durability === "persisted" || this.#mayHarm(node);
+        this.#bring(this.#crash([node], mayLose && this.#chance.chance(0.3) ? "power" : "kill"), SOON_MICROS);
+      });
+    });
   }
 
   #pause(): (() => void) | undefined {

@@ -161,6 +161,7 @@ export class GroupHost {
         this.#waiting.set(op, { checksum, client: request.client, request: request.request });
       }
       this.#perform(output);
+      this.node.world.ambush.pass(output, this.node);
     }
     this.#oracle.onStep(this.node.index, viewOf(this.replica));
   }
