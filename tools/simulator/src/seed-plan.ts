@@ -28,6 +28,8 @@ export interface SeedPlan {
   readonly network: NetworkPlan;
   readonly device: DevicePlan;
   readonly timing: ClusterTiming;
+  /** How long a state machine takes to apply an op; 0 for at once. */
+  readonly applyMeanMicros: number;
   /** How long written data waits for its sync under `replicated`. */
   readonly syncDelayMicros: number;
   /** Clocks run faster or slower by up to this part. */
@@ -80,6 +82,7 @@ export function planOf(seed: number, options: PlanOptions = {}): SeedPlan {
       syncMeanMicros: chance.pick([500, 3000, 20_000]),
     },
     timing: timingOf(chance.pick([1, 1, 2, 4])),
+    applyMeanMicros: chance.pick([0, 0, 500, 20_000]),
     syncDelayMicros: chance.pick([20, 200, 2000]) * MS,
     driftMax: chance.pick([0, 0.01, 0.1, 0.3]),
     checkpointOps: chance.pick([15, 40, 100, 1000]),

@@ -21,7 +21,8 @@ export type ClientPacket =
 export type NodePacket =
   | { readonly kind: "reply"; readonly request: bigint; readonly op: number; readonly offset: number }
   | { readonly kind: "reject"; readonly request: bigint; readonly code: 57 | 58 | 59 }
-  | { readonly kind: "evict"; readonly reason: number }
+  /** The session of the request it answers is over: 1 unknown, 7 fenced by a later one, 12 another user's. */
+  | { readonly kind: "evict"; readonly session: number; readonly reason: number }
   | {
       readonly kind: "read";
       readonly read: number;

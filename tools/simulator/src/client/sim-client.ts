@@ -13,6 +13,8 @@ const PATIENCE_MICROS = 400_000;
 const REFUSED_PAUSE_MICROS = 30_000;
 /** One of so many answers is followed by a read. */
 const READ_EVERY = 3;
+/** One of so many answers is followed by the end of the session, and a new one. */
+const LOGOUT_EVERY = 25;
 const REGISTER = 0n;
 
 interface Outstanding {
@@ -84,7 +86,7 @@ export class SimClient {
   onPacket(from: number, packet: NodePacket): void {
     if (packet.kind === "reply") this.#onReply(from, packet);
     else if (packet.kind === "reject") this.#onReject(packet);
-    else if (packet.kind === "evict") this.#onEvict(packet.reason);
+    else if (packet.kind === "evict") this.#onEvict(packet);
     else this.#onRead(packet);
   }
 
@@ -94,6 +96,7 @@ export class SimClient {
     this.#outstanding.delete(request);
     this.#target = from;
     if (outstanding.operation === SessionOperation.register) this.#onRegistered(op);
+    else if (outstanding.operation === SessionOperation.logout) this.#register();
     else this.#onAppended(outstanding, offset);
   }
 
@@ -103,7 +106,9 @@ export class SimClient {
     this.#ownEnd = Math.max(this.#ownEnd, offset + 1);
     this.answered += 1;
     if (this.#chance.below(READ_EVERY) === 0) this.#read();
-    if (!this.#isEnding) this.#thinkAndAppend();
+    if (this.#isEnding) return;
+    if (this.#group.hasClientTable && this.#chance.below(LOGOUT_EVERY) === 0) this.#logout();
+    else this.#thinkAndAppend();
   }
 
   #onRegistered(session: number): void {
@@ -126,9 +131,9 @@ export class SimClient {
   }
 
   /** Unknown, or fenced by a Register of its own that came twice: it registers again and goes on. */
-  #onEvict(reason: number): void {
-    if (reason === 12) throw new Violation("twice", `client ${this.id} is said to belong to another user`);
-    if (!this.#isRegistered) return;
+  #onEvict({ session, reason }: NodePacket & { kind: "evict" }): void {
+    if (!this.#isRegistered || session !== this.#session) return;
+    this.#oracle.onEvicted(this.id, session, reason);
     this.#isRegistered = false;
     this.#register();
   }
@@ -137,6 +142,14 @@ export class SimClient {
     if (this.#outstanding.has(REGISTER)) return;
     const outstanding = { request: REGISTER, operation: SessionOperation.register, message: 0, attempt: 0 };
     this.#outstanding.set(REGISTER, outstanding);
+    this.#send(outstanding);
+  }
+
+  #logout(): void {
+    this.#request += 1n;
+    const { logout } = SessionOperation;
+    const outstanding = { request: this.#request, operation: logout, message: 0, attempt: 0 };
+    this.#outstanding.set(this.#request, outstanding);
     this.#send(outstanding);
   }
 

@@ -43,6 +43,10 @@ export class GroupHost {
   readonly #fetch: StateFetch;
   #log: AppendLog;
   #isStepping = false;
+  /** Session of the request being taken. */
+  #session = 0;
+  /** Committed ops that the state machine has yet to apply. */
+  #unapplied: Prepare[] = [];
 
   constructor(node: SimNode, group: GroupPlan, store: GroupStore) {
     this.node = node;
@@ -135,6 +139,7 @@ export class GroupHost {
     this.store.checkpoint = state;
     this.store.journal.reset(log.op, log.checksum);
     this.#log = new AppendLog(log);
+    this.#unapplied = [];
     this.#table = table === undefined ? undefined : ClientTable.decode(table);
     const clientTable = this.#table === undefined ? {} : { clientTable: this.#table };
     this.step({ kind: "state-installed", op: log.op, checksum: log.checksum, ...clientTable });
@@ -155,6 +160,7 @@ export class GroupHost {
       this.#note(inputLine(input), outputs.map(outputLine));
     }
     const request = input.kind === "request" ? input.request : undefined;
+    this.#session = request?.session ?? 0;
     for (const output of outputs) {
       if (request !== undefined && output.kind === "journal-write") {
         const { op, checksum } = output.prepare;
@@ -181,7 +187,9 @@ export class GroupHost {
         this.#persist(output);
         break;
       case "apply":
-        this.#apply(output.prepare);
+        this.#oracle.onCommitted(this.node.index, output.prepare);
+        this.#unapplied.push(output.prepare);
+        this.#applyLater();
         break;
       case "journal-read":
         this.#read(output);
@@ -234,10 +242,26 @@ export class GroupHost {
     );
   }
 
+  /** State machines may take their time; they go on in op order. */
+  #applyLater(): void {
+    const { applyMeanMicros } = this.node.world.plan;
+    if (applyMeanMicros === 0) this.#applyNext();
+    else {
+      const delay = this.node.device.chance.exponential(applyMeanMicros);
+      this.node.world.queue.after(delay, () => this.#later(() => this.#applyNext()));
+    }
+  }
+
+  /** Nothing is left to apply when a fetched state has taken the place of it. */
+  #applyNext(): void {
+    const prepare = this.#unapplied.shift();
+    if (prepare !== undefined) this.#apply(prepare);
+  }
+
   #apply(prepare: Prepare): void {
     const { op, checksum, client, request } = prepare;
     const offset = this.#log.apply(prepare);
-    this.#oracle.onApplied(this.node.index, prepare, offset, false);
+    this.#oracle.onApplied(this.node.index, op, offset);
     const waiting = this.#waiting.get(op);
     this.#waiting.delete(op);
     if (this.#table !== undefined) this.step({ kind: "applied", op, reply: encodeOffset(offset) });
@@ -260,7 +284,7 @@ export class GroupHost {
     } else if (output.kind === "reject") {
       this.#send(output.client, { kind: "reject", request: output.request, code: output.code });
     } else if (output.kind === "evict") {
-      this.#send(output.client, { kind: "evict", reason: output.reason });
+      this.#send(output.client, { kind: "evict", session: this.#session, reason: output.reason });
     }
   }
 

@@ -36,7 +36,8 @@ export function recover(store: GroupStore, context: RecoveryContext): Recovery {
     if (prepare.op <= snapshot.op || prepare.op > commit) continue;
     const offset = log.apply(prepare);
     if (table !== undefined) settle(table, prepare, encodeOffset(offset));
-    context.oracle.onApplied(context.replica, prepare, offset, context.plan.replicaCount > 1);
+    context.oracle.onReplayed(context.replica, prepare);
+    context.oracle.onApplied(context.replica, prepare.op, offset);
   }
   forgetOffsets(log, snapshot.nextOffset, context.plan);
   const suffix = prepares.filter((prepare) => prepare.op > commit);

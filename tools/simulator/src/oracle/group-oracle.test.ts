@@ -35,7 +35,8 @@ function oracleOf(prepares: readonly Prepare[]): { oracle: GroupOracle; log: App
   const log = new AppendLog(EMPTY_LOG);
   for (const prepare of prepares) {
     for (const replica of [0, 1]) oracle.onWritten(replica, prepare.checksum);
-    oracle.onApplied(0, prepare, log.apply(prepare), false);
+    oracle.onCommitted(0, prepare);
+    oracle.onApplied(0, prepare.op, log.apply(prepare));
   }
   return { oracle, log };
 }
@@ -47,7 +48,10 @@ function fails(kind: ViolationKind, act: () => void): void {
 test("replicas that apply the same ops at the same offsets, and answers and reads of them, are right", () => {
   const prepares = opsOf(1, 2, 3);
   const { oracle, log } = oracleOf(prepares);
-  for (const [offset, prepare] of prepares.entries()) oracle.onApplied(1, prepare, offset, false);
+  for (const [offset, prepare] of prepares.entries()) {
+    oracle.onCommitted(1, prepare);
+    oracle.onApplied(1, prepare.op, offset);
+  }
   oracle.onAnswer(1n, 2n, 2, 1);
   oracle.onRead({ nextOffset: 2, offset: 1, message: 2 }, 2);
   oracle.onInstalled(2, log.snapshot());
@@ -58,19 +62,19 @@ test("replicas that apply the same ops at the same offsets, and answers and read
 test("another op in a committed one's place is a divergence", () => {
   const { oracle } = oracleOf(opsOf(1, 2));
   const [, other] = opsOf(1, 3);
-  fails("diverged", () => oracle.onApplied(1, other as Prepare, 1, false));
+  fails("diverged", () => oracle.onCommitted(1, other as Prepare));
 });
 
 test("an op that fewer journals than a quorum have held is committed wrongly", () => {
   const oracle = new GroupOracle(3, GROUP);
   const [prepare] = opsOf(1);
   oracle.onWritten(0, prepare?.checksum ?? 0n);
-  fails("quorum", () => oracle.onApplied(0, prepare as Prepare, 0, false));
+  fails("quorum", () => oracle.onCommitted(0, prepare as Prepare));
 });
 
 test("a message at two offsets, or an answer for what is not there, is told", () => {
   const { oracle } = oracleOf(opsOf(1, 2));
-  fails("offset", () => oracle.onApplied(1, opsOf(1, 2)[1] as Prepare, 2, false));
+  fails("offset", () => oracle.onApplied(1, 2, 2));
   fails("offset", () => oracle.onAnswer(1n, 2n, 2, 0));
   fails("lost", () => oracle.onAnswer(1n, 3n, 3, 2));
   fails("offset", () => oracle.onRead({ nextOffset: 2, offset: 0, message: 9 }, 1));
@@ -88,9 +92,9 @@ test("a request of a session that is executed twice is told; without sessions it
 
 test("a gap, a broken chain and a start with what nobody committed are told", () => {
   const [first, second] = opsOf(1, 2);
-  fails("lost", () => new GroupOracle(3, GROUP).onApplied(0, second as Prepare, 1, false));
+  fails("lost", () => new GroupOracle(3, GROUP).onCommitted(0, second as Prepare));
   fails("diverged", () => oracleOf([first as Prepare, opsOf(7, 2)[1] as Prepare]));
-  fails("lost", () => new GroupOracle(3, GROUP).onApplied(0, first as Prepare, 0, true));
+  fails("lost", () => new GroupOracle(3, GROUP).onReplayed(0, first as Prepare));
 });
 
 test("views, log views and commits that go back, and a pipeline that is too long, are told", () => {
@@ -118,6 +122,20 @@ test("one view that gives an op two contents has two primaries, except where the
   const alone = new GroupOracle(1, GROUP);
   alone.onAccepted(0, first);
   alone.onAccepted(0, other);
+});
+
+test("a session ends by a Logout or a later Register of its client, and by nothing else", () => {
+  const [first] = opsOf(1);
+  const sessions = { request: 0n, operation: 1, op: 1 };
+  const register = { ...(first as Prepare), ...sessions };
+  const { oracle } = oracleOf([register]);
+  fails("lost", () => oracle.onEvicted(1n, 1, 1));
+  fails("lost", () => oracle.onEvicted(1n, 1, 7));
+  const logout = { ...register, operation: 3, op: 2, parent: register.checksum, checksum: 9n };
+  for (const replica of [0, 1]) oracle.onWritten(replica, 9n);
+  oracle.onCommitted(0, logout);
+  oracle.onEvicted(1n, 1, 1);
+  fails("lost", () => oracle.onEvicted(1n, 1, 7));
 });
 
 test("a log, a state or an offset that differs at the end is told", () => {

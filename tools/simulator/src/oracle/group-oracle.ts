@@ -1,4 +1,4 @@
-import { type Prepare, type Quorums, quorums } from "@millrace/vsr";
+import { type Prepare, type Quorums, quorums, SessionOperation } from "@millrace/vsr";
 import { AppendLog, EMPTY_LOG, type LogSnapshot, requestName } from "../node/append-log.ts";
 import { type AppendBody, Operation } from "../node/operation.ts";
 import type { GroupPlan } from "../seed-plan.ts";
@@ -45,6 +45,9 @@ export class GroupOracle {
   readonly #holders = new Map<bigint, number>();
   /** Checksum of what each view numbered, by "view:op". */
   readonly #numbered = new Map<string, bigint>();
+  /** Op of each client's latest Register and Logout. */
+  readonly #registers = new Map<bigint, number>();
+  readonly #logouts = new Map<bigint, number>();
   readonly #executed = new Map<string, number>();
   readonly #begun = new Set<number>();
   /** Highest view each replica has spoken in, over all its lives. */
@@ -129,23 +132,28 @@ export class GroupOracle {
     this.#holders.set(checksum, (this.#holders.get(checksum) ?? 0) | (1 << replica));
   }
 
-  /**
-   * A replica has applied an op and found `offset` for it. @throws Violation diverged, quorum, offset, twice
-   * @param isReplay  it was committed before, and a start goes through it again
-   */
-  onApplied(replica: number, prepare: Prepare, offset: number, isReplay: boolean): void {
+  /** A replica commits an op and has it applied. @throws Violation diverged, quorum, lost, twice */
+  onCommitted(replica: number, prepare: Prepare): void {
     const { op, checksum } = prepare;
-    let known = this.#committed[op - 1];
-    if (known === undefined) {
-      if (isReplay) this.#fail("lost", `replica ${replica} starts with op ${op}, which nobody committed`);
-      known = this.#commit(replica, prepare);
+    const known = this.#committed[op - 1] ?? this.#commit(replica, prepare);
+    if (known.prepare.checksum === checksum) return;
+    const [one, other] = [prepareLine(known.prepare), prepareLine(prepare)];
+    this.#fail("diverged", `op ${op} is ${one}, and replica ${replica} commits ${other}`);
+  }
+
+  /** A start goes through an op that was committed before. @throws Violation diverged, lost */
+  onReplayed(replica: number, prepare: Prepare): void {
+    if (prepare.op > this.op && this.#replicaCount > 1) {
+      this.#fail("lost", `replica ${replica} starts with op ${prepare.op}, which nobody committed`);
     }
-    if (known.prepare.checksum !== checksum) {
-      const [one, other] = [prepareLine(known.prepare), prepareLine(prepare)];
-      this.#fail("diverged", `op ${op} is ${one}, and replica ${replica} applies ${other}`);
-    }
-    if (known.offset !== offset) {
-      this.#fail("offset", `replica ${replica} gives op ${op} offset ${offset}, others ${known.offset}`);
+    this.onCommitted(replica, prepare);
+  }
+
+  /** A replica has applied a committed op and found `offset` for it. @throws Violation offset */
+  onApplied(replica: number, op: number, offset: number): void {
+    const known = this.#committed[op - 1];
+    if (known?.offset !== offset) {
+      this.#fail("offset", `replica ${replica} gives op ${op} offset ${offset}, others ${known?.offset}`);
     }
   }
 
@@ -173,6 +181,16 @@ export class GroupOracle {
     const name = `request ${request} of client ${client}`;
     const kind = this.#executed.has(requestName(client, request)) ? "offset" : "lost";
     this.#fail(kind, `${name} is confirmed at offset ${offset}, where ${found ?? "nothing"} is`);
+  }
+
+  /**
+   * A client hears that its session is over. Only its own Logout or a later Register of its own may be why: the
+   * group never forgets a session that it confirmed. @throws Violation lost
+   */
+  onEvicted(client: bigint, session: number, reason: number): void {
+    const ended = (reason === 1 ? this.#logouts : this.#registers).get(client) ?? 0;
+    if ((reason === 1 || reason === 7) && ended > session) return;
+    this.#fail("lost", `client ${client} has session ${session}, and is evicted for reason ${reason}`);
   }
 
   /** A client has read. @throws Violation stale-read, offset */
@@ -214,6 +232,8 @@ export class GroupOracle {
   }
 
   #execute({ client, request, op, operation }: Prepare): void {
+    if (operation === SessionOperation.register) this.#registers.set(client, op);
+    if (operation === SessionOperation.logout) this.#logouts.set(client, op);
     if (operation !== Operation.append) return;
     const name = requestName(client, request);
     const before = this.#executed.get(name);
