@@ -10,6 +10,8 @@ export class RunCounts {
   installs = 0;
   /** Replicas that started with a journal that may have held more. */
   harmedStarts = 0;
+  /** Ticks from the last requests, begun on a healed group, until all was answered and agreed on; of several runs the most. */
+  settleTicks = 0;
 
   /** Adds another run's. */
   add(other: RunCounts): void {
@@ -18,11 +20,12 @@ export class RunCounts {
     this.reads += other.reads;
     this.installs += other.installs;
     this.harmedStarts += other.harmedStarts;
+    this.settleTicks = Math.max(this.settleTicks, other.settleTicks);
   }
 
   toString(): string {
-    const { views, cuts, reads, installs, harmedStarts } = this;
+    const { views, cuts, reads, installs, harmedStarts, settleTicks } = this;
     const journals = `${cuts} suffixes cut, ${reads} ops read back, ${installs} states fetched`;
-    return `${views} views, ${journals}, ${harmedStarts} starts after a loss`;
+    return `${views} views, ${journals}, ${harmedStarts} starts after a loss, settled within ${settleTicks} ticks`;
   }
 }

@@ -85,7 +85,9 @@ export class Simulation {
     };
     demand(() => this.#operations >= OPERATIONS_MIN);
     for (const client of this.#world.clients) client.end();
+    const demandedTicks = this.#ticks;
     demand(() => this.#isSettled(living));
+    this.#world.counts.settleTicks = this.#ticks - demandedTicks;
     for (const node of living) {
       for (const { group, log } of node.hosts) {
         this.#world.oracles[group.group]?.onEnd(node.index, log.snapshot());

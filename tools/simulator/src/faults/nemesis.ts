@@ -235,9 +235,7 @@ export class Nemesis {
   #mayHarm(node: SimNode): boolean {
     const { nodes } = this.#world;
     const harmed = nodes.filter((other) => other !== node && other.isHarmed);
-    const { replication, viewChange } = quorums(nodes.length);
-    const isSpared = harmed.length + 1 < replication;
-    return isSpared && nodes.length - harmed.length - 1 >= viewChange;
+    return harmed.length + 1 < quorums(nodes.length).replication;
   }
 
   /** All nodes, or as many as a quorum needs; those that lost data make up for it, so the intact are in. */
