@@ -4,6 +4,7 @@ import { Operation } from "../node/operation.ts";
 import type { GroupOracle } from "../oracle/group-oracle.ts";
 import { Violation } from "../oracle/violation.ts";
 import type { GroupPlan } from "../seed-plan.ts";
+import { timeText } from "../trace/host-line.ts";
 import { addressOf, type World } from "../world.ts";
 import type { ClientPacket, NodePacket } from "./packets.ts";
 
@@ -222,6 +223,6 @@ export class SimClient {
 
   #note(what: string): void {
     const { note, queue } = this.#world;
-    note?.(`${(queue.nowMicros / 1000).toFixed(3).padStart(10)} c${this.id} g${this.#group.group} ${what}`);
+    note?.(`${timeText(queue.nowMicros)} c${this.id} g${this.#group.group} ${what}`);
   }
 }

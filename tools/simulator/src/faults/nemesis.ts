@@ -2,6 +2,7 @@ import { quorums } from "@millrace/vsr";
 import type { Chance } from "../engine/chance.ts";
 import type { SimNode } from "../node/sim-node.ts";
 import type { SeedPlan } from "../seed-plan.ts";
+import { timeText } from "../trace/host-line.ts";
 import type { World } from "../world.ts";
 import { AMBUSHES } from "./ambush.ts";
 import type { FaultKind } from "./fault-kinds.ts";
@@ -254,6 +255,6 @@ export class Nemesis {
 
   #note(what: string): void {
     const { note, queue } = this.#world;
-    note?.(`${(queue.nowMicros / 1000).toFixed(3).padStart(10)} ** ${what}`);
+    note?.(`${timeText(queue.nowMicros)} ** ${what}`);
   }
 }

@@ -11,12 +11,14 @@ import type { ClientPacket, NodePacket } from "../client/packets.ts";
 import { checkPromises } from "../oracle/check-promises.ts";
 import type { GroupOracle } from "../oracle/group-oracle.ts";
 import type { GroupPlan } from "../seed-plan.ts";
+import { hostLine } from "../trace/host-line.ts";
 import { inputLine, isQuiet, outputLine } from "../trace/lines.ts";
+import { answerOf } from "./answer-of.ts";
 import { AppendLog } from "./append-log.ts";
 import { checksumOf } from "./checksum-of.ts";
 import type { Checkpoint, GroupStore } from "./group-store.ts";
 import { recover } from "./recover.ts";
-import { decodeOffset, encodeOffset } from "./reply-body.ts";
+import { encodeOffset } from "./reply-body.ts";
 import type { SimNode } from "./sim-node.ts";
 import { StateFetch } from "./state-fetch.ts";
 
@@ -76,7 +78,7 @@ export class GroupHost {
       mutations: mutation === undefined || mutation === "reuseOffsets" ? {} : { [mutation]: true },
       ...(table === undefined ? {} : { clientTable: table }),
     });
-    this.#note("starts", []);
+    node.world.note?.(hostLine(this, "starts", []));
     this.#oracle.onStart(node.index, this.replica);
   }
 
@@ -156,8 +158,9 @@ export class GroupHost {
 
   #take(input: Input): void {
     const outputs = this.replica.step(input);
-    if (this.node.world.note !== undefined && !isQuiet(input, outputs)) {
-      this.#note(inputLine(input), outputs.map(outputLine));
+    const { note } = this.node.world;
+    if (note !== undefined && !isQuiet(input, outputs)) {
+      note(hostLine(this, inputLine(input), outputs.map(outputLine)));
     }
     const request = input.kind === "request" ? input.request : undefined;
     this.#session = request?.session ?? 0;
@@ -197,8 +200,10 @@ export class GroupHost {
       case "request-state":
         this.#fetch.begin(output.from, output.op);
         break;
-      default:
-        this.#answer(output);
+      default: {
+        const answer = answerOf(output, this.#session);
+        if (answer !== undefined) this.#send(answer.client, answer.packet);
+      }
     }
   }
 
@@ -276,18 +281,6 @@ export class GroupHost {
     journal.trim(Math.min(this.#log.op - keptOps, journal.syncedOp));
   }
 
-  /** What a client hears. A request that is dropped gets no answer. */
-  #answer(output: Output): void {
-    if (output.kind === "reply" || output.kind === "replay") {
-      const { client, request, op, body } = output;
-      this.#send(client, { kind: "reply", request, op, offset: decodeOffset(body) });
-    } else if (output.kind === "reject") {
-      this.#send(output.client, { kind: "reject", request: output.request, code: output.code });
-    } else if (output.kind === "evict") {
-      this.#send(output.client, { kind: "evict", session: this.#session, reason: output.reason });
-    }
-  }
-
   #onRead({ client, read, ownEnd, offset }: ClientPacket & { kind: "read" }): void {
     const { nextOffset } = this.#log;
     if (nextOffset < ownEnd) return;
@@ -304,16 +297,6 @@ export class GroupHost {
     this.node.give(() => {
       if (this.isAlive) act();
     });
-  }
-
-  #note(what: string, outputs: readonly string[]): void {
-    const { note, queue } = this.node.world;
-    if (note === undefined) return;
-    const { view, logView, status, op, commit, isPrimary } = this.replica;
-    const at = (queue.nowMicros / 1000).toFixed(3).padStart(10);
-    const who = `r${this.node.index} g${this.group.group}`;
-    const state = `v${view}/${logView} ${status}${isPrimary ? " primary" : ""} ${op}/${commit}`;
-    note(`${at} ${who} ${state} < ${what}${outputs.length === 0 ? "" : ` > ${outputs.join("; ")}`}`);
   }
 }
 
