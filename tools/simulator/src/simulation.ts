@@ -77,23 +77,27 @@ export class Simulation {
   /** Heals, and demands that everything is answered and agreed on. @throws Violation no-progress */
   #settle(): void {
     const living = this.#nemesis.heal();
-    const endTicks = this.#ticks + PROGRESS_TICKS_MAX;
-    const demand = (isMet: () => boolean): void => {
-      for (; !isMet(); this.#pass(LOOK_TICKS)) {
-        if (this.#ticks >= endTicks) throw new Violation("no-progress", this.#standLine(living));
-      }
-    };
-    demand(() => this.#operations >= OPERATIONS_MIN);
+    for (let count = this.#operations; count < OPERATIONS_MIN; count = this.#operations) {
+      this.#demand(living, () => this.#operations > count);
+    }
     for (const client of this.#world.clients) client.end();
-    const demandedTicks = this.#ticks;
-    demand(() => this.#isSettled(living));
-    this.#world.counts.settleTicks = this.#ticks - demandedTicks;
+    const endedTicks = this.#ticks;
+    this.#demand(living, () => this.#isSettled(living));
+    this.#world.counts.settleTicks = this.#ticks - endedTicks;
     for (const node of living) {
       for (const { group, log } of node.hosts) {
         this.#world.oracles[group.group]?.onEnd(node.index, log.snapshot());
       }
     }
     this.#compareTables(living);
+  }
+
+  /** @throws Violation no-progress */
+  #demand(living: readonly SimNode[], isMet: () => boolean): void {
+    const endTicks = this.#ticks + PROGRESS_TICKS_MAX;
+    for (; !isMet(); this.#pass(LOOK_TICKS)) {
+      if (this.#ticks >= endTicks) throw new Violation("no-progress", this.#standLine(living));
+    }
   }
 
   #isSettled(living: readonly SimNode[]): boolean {
