@@ -73,6 +73,7 @@ function refuseBySession(state: GroupState, table: ClientTable, request: Request
     case "execute":
       return refuseSecondRequest(state, request);
     case "evict":
+      if (isYetToCome(state, request)) return reject(request, ErrorCode.TransientNotAccepted);
       return { kind: "evict", client: request.client, reason: admission.reason };
     case "drop":
       return { kind: "drop", reason: admission.reason, ...nameOf(request) };
@@ -83,6 +84,14 @@ function refuseBySession(state: GroupState, table: ClientTable, request: Request
       return { kind: "replay", ...reply };
     }
   }
+}
+
+/**
+ * A session that was opened by an op above those this table has settled: a new primary that has yet to commit
+ * what it took over, or a deposed one, cannot say that there is no such session.
+ */
+function isYetToCome({ replicaCount, op, pipeline }: GroupState, { session }: Request): boolean {
+  return replicaCount > 1 && session > op - pipeline.count;
 }
 
 function refuseRegister(state: GroupState, table: ClientTable, request: Request): Output | undefined {
