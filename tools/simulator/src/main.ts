@@ -87,9 +87,21 @@ async function run(options: SimulatorOptions): Promise<boolean> {
 
 // Who reads the first lines of a trace only has seen enough.
 process.stdout.on("error", () => process.exit(1));
-const options = readOptions(process.argv.slice(2));
-if (options === undefined) console.log(USAGE);
-else {
+/** Undefined when there is nothing to run: help is shown, or what is wrong with the arguments. */
+function optionsOrAdvice(): SimulatorOptions | undefined {
+  try {
+    const options = readOptions(process.argv.slice(2));
+    if (options === undefined) console.log(USAGE);
+    return options;
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
+    process.exitCode = 2;
+    return undefined;
+  }
+}
+
+const options = optionsOrAdvice();
+if (options !== undefined) {
   console.log(`seeds ${options.from}..${options.to}, commit ${commit()}`);
   process.exitCode = (await run(options)) ? 0 : 1;
 }

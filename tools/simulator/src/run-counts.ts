@@ -10,7 +10,7 @@ export class RunCounts {
   installs = 0;
   /** Replicas that started with a journal that may have held more. */
   harmedStarts = 0;
-  /** Ticks from the last requests, begun on a healed group, until all was answered and agreed on; of several runs the most. */
+  /** Ticks from the last requests on a healed group until all was agreed on; of several runs the most. */
   settleTicks = 0;
 
   /** Adds another run's. */

@@ -26,8 +26,8 @@ interface Outstanding {
 }
 
 /**
- * A client of one group: registers where sessions are kept, appends messages, sends again what is not answered
- * under the same identity, to one node after the other, and reads what it wrote from any.
+ * A client of one group: registers where sessions are kept, appends messages, sends again what is not
+ * answered under the same identity, to one node after the other, and reads what it wrote from any.
  */
 export class SimClient {
   readonly index: number;

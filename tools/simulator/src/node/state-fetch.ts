@@ -5,8 +5,8 @@ import type { Checkpoint } from "./group-store.ts";
 const RETRY_TICKS = 50;
 
 /**
- * Fetches a peer's state for a replica whose peers hold the log it lacks no longer. It asks one after the other
- * until a state is installed that reaches as far as was asked, and does not go back.
+ * Fetches a peer's state for a replica whose peers hold the log it lacks no longer. It asks one after the
+ * other until a state is installed that reaches as far as was asked, and does not go back.
  */
 export class StateFetch {
   readonly #host: GroupHost;

@@ -91,7 +91,7 @@ export class GroupOracle {
     this.#spoken[replica] = 0;
   }
 
-  /** A replica speaks as a member of a view; never of an earlier one after that. @throws Violation backwards */
+  /** A replica speaks as a member of a view; never again of an earlier one. @throws Violation backwards */
   onSpoken(replica: number, view: number): void {
     const before = this.#spoken[replica] ?? 0;
     if (view < before) this.#fail("backwards", `replica ${replica} speaks in view ${view} after ${before}`);
@@ -184,8 +184,8 @@ export class GroupOracle {
   }
 
   /**
-   * A client hears that its session is over. Only its own Logout or a later Register of its own may be why: the
-   * group never forgets a session that it confirmed. @throws Violation lost
+   * A client hears that its session is over. Only its own Logout or a later Register of its own may be why:
+   * the group never forgets a session that it confirmed. @throws Violation lost
    */
   onEvicted(client: bigint, session: number, reason: number): void {
     const ended = (reason === 1 ? this.#logouts : this.#registers).get(client) ?? 0;
