@@ -167,6 +167,7 @@ export class GroupHost {
     for (const output of outputs) {
       if (request !== undefined && output.kind === "journal-write") {
         const { op, checksum } = output.prepare;
+        this.#oracle.onNumbered(this.node.index, op, this.replica.commit);
         this.#waiting.set(op, { checksum, client: request.client, request: request.request });
       }
       this.#perform(output);

@@ -108,7 +108,10 @@ test("views, log views and commits that go back, and a pipeline that is too long
   oracle.onSpoken(1, 4);
   oracle.onStart(1, { ...now, view: 0, logView: 0 });
   fails("backwards", () => oracle.onSpoken(1, 3));
-  fails("bound", () => oracle.onStep(2, { ...now, op: 7 }));
+  oracle.onStep(2, { ...now, op: 7 });
+  oracle.onNumbered(2, 6, 2);
+  fails("bound", () => oracle.onNumbered(2, 7, 2));
+  fails("bound", () => oracle.onStep(2, { ...now, op: 130 }));
   fails("lost", () => oracle.onStep(2, { ...now, op: 5, commit: 4 }));
 });
 

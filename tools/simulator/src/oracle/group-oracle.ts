@@ -1,4 +1,4 @@
-import { type Prepare, type Quorums, quorums, SessionOperation } from "@millrace/vsr";
+import { PIPELINE_DEPTH_MAX, type Prepare, type Quorums, quorums, SessionOperation } from "@millrace/vsr";
 import { AppendLog, EMPTY_LOG, type LogSnapshot, requestName } from "../node/append-log.ts";
 import { type AppendBody, Operation } from "../node/operation.ts";
 import type { GroupPlan } from "../seed-plan.ts";
@@ -102,7 +102,7 @@ export class GroupOracle {
   onStep(replica: number, now: ReplicaView): void {
     const before = this.#replicas[replica];
     this.#replicas[replica] = now;
-    if (now.op - now.commit > this.#depth) {
+    if (now.op - now.commit > PIPELINE_DEPTH_MAX) {
       this.#fail("bound", `replica ${replica} has ops ${now.commit + 1}..${now.op} in its pipeline`);
     }
     if (now.commit > this.op) this.#fail("lost", `replica ${replica} commits op ${now.commit} unseen`);
@@ -111,6 +111,12 @@ export class GroupOracle {
       const [was, is] = [lineOf(before), lineOf(now)];
       this.#fail("backwards", `replica ${replica} goes from ${was} to ${is}`);
     }
+  }
+
+  /** A primary has numbered a request: it has no more in flight than it may. @throws Violation bound */
+  onNumbered(replica: number, op: number, commit: number): void {
+    if (op - commit <= this.#depth) return;
+    this.#fail("bound", `replica ${replica} numbers op ${op} while ops from ${commit + 1} are in flight`);
   }
 
   /**
