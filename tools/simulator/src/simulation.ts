@@ -16,8 +16,8 @@ import type { World } from "./world.ts";
 const OPERATIONS_MIN = 200;
 const FAULTS_MIN = 20;
 const TICKS_FACTOR_MAX = 4;
-/** Once healed, a quorum has so many ticks to answer everything and to agree on all of it: a minute. */
-const PROGRESS_TICKS_MAX = 6_000;
+/** Once healed, a quorum has so many ticks to answer everything and to agree on all of it: two minutes. */
+const PROGRESS_TICKS_MAX = 12_000;
 /** How often the run looks whether it is done. */
 const LOOK_TICKS = 50;
 
