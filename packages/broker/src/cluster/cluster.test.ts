@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ErrorCode } from "@millrace/errors";
+import { ReplicaCommand } from "@millrace/framing";
 import { SimDisk } from "@millrace/platform/sim";
 import { encodeCreateStream, encodePurgeTopic, NO_OPTIONS, toIdentifier } from "@millrace/protocol";
 import { sendBody } from "../testing/test-batches.ts";
@@ -8,6 +9,14 @@ import type { TestClient } from "../testing/test-client.ts";
 import { TestCluster } from "../testing/test-cluster.ts";
 import { pollBody, polled } from "../testing/test-polls.ts";
 import { createSmallTopic, storeBody } from "../testing/test-topics.ts";
+
+/** An SDK whose request numbers tell its sends apart. */
+const COUNTING_SDK = "millrace-node";
+
+/** A prepareOk of a partition's group, see docs/spec/replica-messages.md. */
+function isPartitionsAck({ bytes }: { readonly bytes: Uint8Array }): boolean {
+  return bytes[60] === ReplicaCommand.prepareOk && bytes[140] === 2;
+}
 
 /** What a client on a node reads of partition 0. */
 async function textsOf(cluster: TestCluster, client: TestClient): Promise<string[]> {
@@ -38,10 +47,10 @@ async function seenOn(cluster: TestCluster, at: number, count: number): Promise<
 }
 
 /** The living node that numbers the sends to partition 0, with a client on it. */
-async function writerOf(cluster: TestCluster, nodes: readonly number[]) {
+async function writerOf(cluster: TestCluster, nodes: readonly number[], sdkName = "test") {
   const groups = await Promise.all(nodes.map(async (at) => ({ at, group: await cluster.group(at, 0) })));
   const { at } = await cluster.until(() => groups.find(({ group }) => group.isPrimary));
-  return cluster.login(at, 50n);
+  return cluster.login(at, sdkName === "test" ? 50n : 40n, sdkName);
 }
 
 describe("A cluster of three brokers", () => {
@@ -95,6 +104,34 @@ describe("A cluster of three brokers", () => {
     for (const at of [0, 1, 2])
       assert.deepEqual(await seenOn(cluster, at, 2), ["before", "kept"], `node ${at}`);
     await cluster.stop();
+  });
+
+  it("stores a send once that is repeated to the next primary before that one knows its fate.", async () => {
+    for (const restarts of [false, true]) {
+      const { cluster, primary, one, other } = await withTopic();
+      const client = await cluster.login(primary, 40n, COUNTING_SDK);
+      cluster.passes = ({ to }) => to !== primary;
+      const unanswered = client.command("SendMessages", sendBody(["once"])).catch(() => undefined);
+      const backups = await Promise.all([one, other].map((at) => cluster.group(at, 0)));
+      await cluster.until(() => backups.every(({ partition }) => partition?.lastOp === 1));
+      cluster.kill(primary);
+      if (restarts) for (const at of [one, other]) cluster.kill(at);
+      cluster.passes = (packet) => !isPartitionsAck(packet);
+      if (restarts) for (const at of [one, other]) await cluster.startNode(at);
+      const writer = await writerOf(cluster, [one, other], COUNTING_SDK);
+      const [first, again] = [1, 2].map(() =>
+        writer.command("SendMessages", sendBody(["once"]), { request: 1n }),
+      );
+      await cluster.clock.run(100);
+      assert.equal((await cluster.group(one, 0)).partition?.committedOp, 0, "its fate is not known yet");
+      cluster.passes = () => true;
+      const codes = await cluster.drive(Promise.all([first, again].map(async (sent) => (await sent)?.code)));
+      assert.deepEqual(codes, [0, 0]);
+      await send(cluster, writer, "next");
+      assert.deepEqual(await textsOf(cluster, writer), ["once", "next"]);
+      await cluster.stop();
+      void unanswered;
+    }
   });
 
   it("has everything it acknowledged when all of its nodes are killed and started.", async () => {

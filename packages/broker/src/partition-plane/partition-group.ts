@@ -125,7 +125,7 @@ export class PartitionGroup {
     else {
       if (recovered === undefined) partition.commit(partition.lastOp);
       this.#partition = partition;
-      for (const { body } of recovered?.suffix ?? []) this.#inFlight.push(body as QueuedOp);
+      for (const { body } of recovered?.suffix ?? []) this.#goesOn(body as QueuedOp);
       this.#replica = replicaOf(this.#context, partition, recovered);
     }
     this.#whenOpen.tell();
@@ -171,10 +171,9 @@ export class PartitionGroup {
 
   /** Settles when no write is on its way. */
   writesDone(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#whenWritten.add(resolve);
-      this.#tellWritten();
-    });
+    const done = this.#whenWritten.settled();
+    this.#tellWritten();
+    return done;
   }
 
   #tellWritten(): void {
@@ -288,19 +287,26 @@ export class PartitionGroup {
     if (op !== undefined) this.#prepare(queuedOp(this.purges.counted(op, this.#mayOwe)), partition, replica);
   }
 
-  /** Refuses what waits and what comes with `code`, and settles when what is in flight has ended. */
-  close(code: number = ErrorCode.ResourceNotFound): Promise<void> {
+  /**
+   * Refuses what waits and what comes with `code`, and settles when what is in flight has ended. Among several
+   * replicas that may take as long as a quorum is away: then nobody knows how it ends.
+   */
+  async close(code: number = ErrorCode.ResourceNotFound): Promise<void> {
     this.#closedCode = code;
     this.#refuseAll(code);
-    return this.idle();
+    if (this.replication !== undefined) {
+      this.replication.stop();
+      await this.writesDone();
+      for (const queued of this.#inFlight.drain()) this.#fail(queued, ErrorCode.TransientNotCommitted);
+    }
+    await this.idle();
   }
 
   /** Settles when nothing is queued or in flight. */
   idle(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#whenIdle.add(resolve);
-      this.#tellIdle();
-    });
+    const idle = this.#whenIdle.settled();
+    this.#tellIdle();
+    return idle;
   }
 
   #pump(): void {
@@ -309,7 +315,7 @@ export class PartitionGroup {
     const fault = this.fault;
     if (fault !== undefined) {
       this.#refuseAll(fault.code);
-      this.#tryResume(fault);
+      this.lookForSpace();
     }
     if (partition === undefined || replica === undefined) return;
     if (this.#isBackup) for (const queued of this.#queue.drain()) this.#refuse(queued);
@@ -370,11 +376,22 @@ export class PartitionGroup {
     }
   }
 
+  /** An operation that this replica did not number is in flight; its client may ask again here. */
+  #goesOn(queued: QueuedOp): void {
+    this.#inFlight.push(queued);
+    if (queued.op.isNumbered === true) this.#repetitions.begin(queued);
+  }
+
   /** Nobody knows whether an operation that was in flight will be committed; another primary decides. */
   #rejected({ code, context }: Extract<Output, { kind: "reject" }>, proposed: QueuedOp | undefined): void {
     const queued = context as QueuedOp | undefined;
-    if (queued !== undefined) this.#answerFailed(queued, code);
-    else if (proposed !== undefined) this.#fail(proposed, code);
+    if (queued === undefined) {
+      if (proposed !== undefined) this.#fail(proposed, code);
+      return;
+    }
+    for (const again of queued.repetitions ?? []) again.batchLease?.release();
+    this.#answerFailed(queued, code);
+    queued.repetitions = undefined;
   }
 
   #journal(prepare: Prepare): void {
@@ -382,7 +399,9 @@ export class PartitionGroup {
     assert(partition !== undefined, "only an open partition prepares");
     const queued = prepare.body as QueuedOp;
     queued.opNumber = prepare.op;
-    this.#inFlight.push(queued);
+    queued.bodyChecksum = prepare.bodyChecksum;
+    if (queued.isAnswered) this.#goesOn(queued);
+    else this.#inFlight.push(queued);
     const { op, storedLease } = queued;
     const isNumbered = op.isNumbered === true;
     const done = (error?: CodedError) => this.#written(prepare, error);
@@ -416,22 +435,20 @@ export class PartitionGroup {
     this.#partition?.commit(prepare.op);
     this.#context.onApplied?.(this);
     this.#end(queued);
-    if (queued.isAnswered) return;
-    queued.isAnswered = true;
     const { op, view, timestamp } = prepare;
     const { baseOffset, repetitions } = queued;
-    queued.op.committed({ op, view, baseOffset, timestamp, isRepeated: false });
+    if (!queued.isAnswered) queued.op.committed({ op, view, baseOffset, timestamp, isRepeated: false });
+    queued.isAnswered = true;
     for (const again of repetitions ?? [])
       again.committed({ op, view, baseOffset, timestamp, isRepeated: true });
   }
 
   /** Lets go of what an operation, and those that repeat it, held. */
   #end(queued: QueuedOp): void {
-    if (queued.isReleased) return;
-    queued.isReleased = true;
     const { op, repetitions } = queued;
     if (op.isNumbered === true) this.#repetitions.end(queued);
     op.batchLease?.release();
+    queued.isReleased = true;
     for (const again of repetitions ?? []) again.batchLease?.release();
   }
 
@@ -447,15 +464,10 @@ export class PartitionGroup {
     for (const queued of this.#inFlight.drain()) this.#fail(queued, failure.code);
   }
 
-  /** Looks whether a full disk has space again, as the next operation would. */
+  /** Looks whether a full disk has space again, now and then, as each operation that comes does. */
   lookForSpace(): void {
     const { fault } = this;
-    if (fault !== undefined) this.#tryResume(fault);
-  }
-
-  /** A full disk is looked at again with the next operation that comes, now and then: there may be space. */
-  #tryResume(fault: CodedError): void {
-    if (this.#partition === undefined || this.#writesPending > 0) return;
+    if (fault === undefined || this.#partition === undefined || this.#writesPending > 0) return;
     this.#space.look(this.#partition, fault, () => this.#pump());
   }
 
@@ -470,9 +482,8 @@ export class PartitionGroup {
   }
 
   #answerFailed(queued: QueuedOp, code: number): void {
-    if (queued.isAnswered) return;
+    if (!queued.isAnswered) queued.op.failed(code);
     queued.isAnswered = true;
-    queued.op.failed(code);
     for (const again of queued.repetitions ?? []) again.failed(code);
   }
 

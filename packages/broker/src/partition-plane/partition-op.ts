@@ -66,6 +66,8 @@ export interface QueuedOp {
   body: Uint8Array;
   /** Its place in the log, once it is journaled or on the way there; 0 before. */
   opNumber: number;
+  /** What the group agreed on, once it has its place. */
+  bodyChecksum: bigint;
   /**
    * `committed` or `failed` was called; nobody asked for what came from another replica or from the journal.
    */
@@ -103,6 +105,7 @@ export function queuedOp(op: PartitionOp): QueuedOp {
     storedLease: undefined,
     body: NO_BODY,
     opNumber: 0,
+    bodyChecksum: 0n,
     isAnswered: false,
     isReleased: false,
   };

@@ -1,5 +1,5 @@
 import { assert } from "@millrace/errors";
-import { batchChecksumAt, type Lease } from "@millrace/framing";
+import { baseOffsetAt, batchChecksumAt, type Lease } from "@millrace/framing";
 import type { StoredPrepare } from "@millrace/storage";
 import { StorageOperation } from "@millrace/storage";
 import type { Input, Output, Prepare, ReplicaMessage } from "@millrace/vsr";
@@ -94,6 +94,10 @@ export class PartitionReplication {
     const batchLease = isBatch ? this.#leaseOf(fields, received) : undefined;
     if (isBatch && batchLease === undefined) return;
     const body = replicatedOp(fields, { batchLease, body: isBatch ? NO_BODY : received.bytes.slice() });
+    body.timestamp = fields.timestamp;
+    if (batchLease !== undefined) {
+      body.baseOffset = baseOffsetAt(this.#context.kernel.memory.view, batchLease.position);
+    }
     const prepare = { ...fields, body };
     this.hear({ kind: "message", from, message: { kind: "prepare", view, prepare } });
     if (body.opNumber === 0) batchLease?.release();

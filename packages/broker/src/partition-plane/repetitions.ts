@@ -71,9 +71,9 @@ export class Repetitions {
   #repeatsQueued(op: PartitionOp, first: QueuedOp): boolean {
     if (op.operation !== first.op.operation) return false;
     const [again, original] = [op.batchLease, first.op.batchLease];
-    if (again === undefined || original === undefined) {
-      return again === original && bodyChecksum(bodyOf(op)) === bodyChecksum(bodyOf(first.op));
-    }
+    if (again === undefined) return bodyChecksum(bodyOf(op)) === bodyChecksum(bodyOf(first.op));
+    // Its batch is in the journal alone.
+    if (original === undefined) return this.#stamped(again, first) === first.bodyChecksum;
     if (again.length !== original.length) return false;
     const { view } = this.#kernel.memory;
     const checksum = batchChecksumAt(view, original.position);

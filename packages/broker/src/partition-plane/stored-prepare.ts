@@ -1,8 +1,8 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
-import { batchChecksumAt, type ChecksumKernel } from "@millrace/framing";
+import { baseOffsetAt, batchChecksumAt, type ChecksumKernel } from "@millrace/framing";
 import { bodyChecksum, type Partition, type StoredPrepare } from "@millrace/storage";
 import type { Prepare, PrepareFields } from "@millrace/vsr";
-import { NUMBERED_SESSION, replicatedOp } from "./partition-op.ts";
+import { NUMBERED_SESSION, type QueuedOp, replicatedOp } from "./partition-op.ts";
 
 /** What a prepare is made from when it was read back. */
 export interface PrepareMaking {
@@ -19,8 +19,11 @@ export function prepareOf({ kernel, checksumOf }: PrepareMaking, stored: StoredP
   const batchChecksum = batchLease && batchChecksumAt(kernel.memory.view, batchLease.position);
   const session = isNumbered ? NUMBERED_SESSION : 0;
   const body = replicatedOp({ ...header, session }, { batchLease, body: bytes });
-  body.opNumber = header.op;
-  const prepare = { ...header, session, body, bodyChecksum: batchChecksum ?? bodyChecksum(bytes) };
+  const checksum = batchChecksum ?? bodyChecksum(bytes);
+  const baseOffset = batchLease === undefined ? 0 : baseOffsetAt(kernel.memory.view, batchLease.position);
+  const place = { opNumber: header.op, timestamp: header.timestamp, baseOffset, bodyChecksum: checksum };
+  Object.assign(body, place);
+  const prepare = { ...header, session, body, bodyChecksum: checksum };
   const facts = { replica: 0, commit };
   if (checksumOf(prepare) === header.checksum) return { ...prepare, ...facts };
   return { ...prepare, ...facts, session: 0, bodyChecksum: batchChecksum ?? 0n };
@@ -47,12 +50,9 @@ function unreadable({ identity }: Partition, op: number): CodedError {
   return new CodedError(ErrorCode.PartitionDamaged, text, { details: { ...identity, op } });
 }
 
+/** What it holds is in the journal. */
 function withoutBatch(prepare: Prepare): Prepare {
-  const body = replicatedOp(prepare, {
-    batchLease: undefined,
-    body: (prepare.body as { body: Uint8Array }).body,
-  });
-  body.opNumber = prepare.op;
-  body.isReleased = true;
-  return { ...prepare, body };
+  const { op: _, ...facts } = prepare.body as QueuedOp;
+  const { op } = replicatedOp(prepare, { batchLease: undefined, body: facts.body });
+  return { ...prepare, body: { ...facts, op, isReleased: true } };
 }

@@ -6,6 +6,11 @@ export class Waiters {
     this.#waiting.push(callback);
   }
 
+  /** Settles when it has happened. */
+  settled(): Promise<void> {
+    return new Promise((resolve) => this.add(resolve));
+  }
+
   /** It has happened: calls everyone who waits, in the order in which they came. */
   tell(): void {
     const waiting = this.#waiting;
