@@ -61,13 +61,17 @@ function signalGroup(child, signal) {
   }
 }
 
+/** The compiler of the test files runs beside them while its cache is cold, and ends with them. */
+const isCompiler = ({ file, args = [] }) =>
+  /esbuild/.test(file) && args.some((argument) => argument.startsWith("--service="));
+
 /** Children of this process that run, noted as they start. */
 function watchChildren() {
   const running = new Set();
   const start = ChildProcess.prototype.spawn;
   ChildProcess.prototype.spawn = function (options) {
     const result = start.call(this, options);
-    if (this.pid === undefined) return result;
+    if (this.pid === undefined || isCompiler(options)) return result;
     running.add(this);
     this.once("exit", () => running.delete(this));
     return result;

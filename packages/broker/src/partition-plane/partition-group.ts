@@ -288,7 +288,8 @@ export class PartitionGroup {
   }
 
   /**
-   * Refuses what waits and what comes with `code`, and settles when what is in flight has ended. Among several
+   * Refuses what waits and what comes with `code`, and settles when what is in flight has ended. Among
+   * several
    * replicas that may take as long as a quorum is away: then nobody knows how it ends.
    */
   async close(code: number = ErrorCode.ResourceNotFound): Promise<void> {
