@@ -48,7 +48,7 @@ const { metafile } = await build({
   legalComments: "none",
   metafile: true,
 });
-writeFileSync(join(target, "THIRD-PARTY-LICENSES.txt"), bundledLicenses(metafile));
+writeFileSync(join(target, "THIRD-PARTY-NOTICES.txt"), bundledLicenses(metafile));
 
 // The first module of a Node process is loaded through the thread pool when it is an ES module; as CommonJS it is
 // not, so the pool's size can still be chosen here.

@@ -51,7 +51,7 @@ test("The built folder alone, with no package in reach, serves every transport a
 });
 
 test("The licenses of the libraries in the built folder come with it.", async () => {
-  const text = await readFile(join(BUILT, "THIRD-PARTY-LICENSES.txt"), "utf8");
+  const text = await readFile(join(BUILT, "THIRD-PARTY-NOTICES.txt"), "utf8");
   const { devDependencies } = JSON.parse(
     await readFile(new URL("../../package.json", import.meta.url), "utf8"),
   ) as { devDependencies: Record<string, string> };

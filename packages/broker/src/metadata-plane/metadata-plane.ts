@@ -263,6 +263,7 @@ export class MetadataPlane {
 
   #execute(prepare: Prepare): void {
     const { bytes, request } = prepare.body as MetadataBody;
+    if (request !== undefined) this.#inFlight.delete(request);
     const { op, view, checksum, timestamp, operation, client, session, user } = prepare;
     const { body, effects } = executeOp(this.catalog, {
       ...{ op, operation, timestamp, client, session, user },
