@@ -467,9 +467,8 @@ export class PartitionGroup {
 
   /** Looks whether a full disk has space again, now and then, as each operation that comes does. */
   lookForSpace(): void {
-    const { fault } = this;
-    if (fault === undefined || this.#partition === undefined || this.#writesPending > 0) return;
-    this.#space.look(this.#partition, fault, () => this.#pump());
+    if (this.fault === undefined || this.#partition === undefined || this.#writesPending > 0) return;
+    this.#space.look(this.#partition, this.fault, () => this.#pump());
   }
 
   #refuseAll(code: number): void {
