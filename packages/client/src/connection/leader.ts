@@ -27,7 +27,8 @@ const PORT_OF: Readonly<Record<ClientTransport, (node: ClusterNode) => number>> 
 
 /** What the roster says about where to go. */
 export interface LeaderFacts {
-  readonly nodesCount: number;
+  /** Where the cluster's nodes listen, as far as the roster says; none for a server that is alone. */
+  readonly nodes: readonly ServerAddress[];
   /** Another address to move to; undefined to stay. */
   readonly moveTo: ServerAddress | undefined;
 }
@@ -40,6 +41,12 @@ async function askRoster(link: Link): Promise<ClusterMetadata | undefined> {
   };
   const outcome = await ask(link, request);
   return outcome.code === 0 ? decodeGetClusterMetadataReply(outcome.payload) : undefined;
+}
+
+function addressesOf({ nodes }: ClusterMetadata, transport: ClientTransport): ServerAddress[] {
+  return nodes
+    .map((node) => ({ host: node.ip, port: PORT_OF[transport](node) }))
+    .filter(({ port }) => port > 0);
 }
 
 /**
@@ -55,16 +62,16 @@ export async function findLeader(
   const giveUpMs = clock.monotonicMs() + ASK_MAX_MS;
   for (;;) {
     const roster = await askRoster(link);
-    if (roster === undefined || roster.nodes.length < 2) return { nodesCount: 1, moveTo: undefined };
-    const nodesCount = roster.nodes.length;
+    if (roster === undefined || roster.nodes.length < 2) return { nodes: [], moveTo: undefined };
+    const nodes = addressesOf(roster, transport);
     const leader = roster.nodes.find((node) => node.role === "leader" && node.status === "healthy");
     if (leader !== undefined) {
       const port = PORT_OF[transport](leader);
       const address = { host: leader.ip, port };
       const isThere = port === 0 || isSameServer(address, current);
-      return { nodesCount, moveTo: isThere ? undefined : address };
+      return { nodes, moveTo: isThere ? undefined : address };
     }
-    if (clock.monotonicMs() >= giveUpMs) return { nodesCount, moveTo: undefined };
+    if (clock.monotonicMs() >= giveUpMs) return { nodes, moveTo: undefined };
     await sleep(clock, ASK_AGAIN_MS);
   }
 }

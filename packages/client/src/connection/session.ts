@@ -4,7 +4,7 @@ import type { Timer } from "@millrace/platform";
 import { CommandCode, Operation } from "@millrace/protocol";
 import type { ResolvedOptions } from "../client-options.ts";
 import type { ClientPlatform } from "../client-platform.ts";
-import { formatServerAddress, type ServerAddress } from "../server-address.ts";
+import { formatServerAddress, isSameServer, type ServerAddress } from "../server-address.ts";
 import { backOffDelayMs } from "./back-off.ts";
 import { type Call, NO_BYTES } from "./call.ts";
 import { ClientEvents } from "./client-events.ts";
@@ -55,7 +55,8 @@ export class Session {
   #link: Link | undefined;
   #address: ServerAddress;
   #facts: LoginFacts | undefined;
-  #nodesCount = 1;
+  /** The cluster's nodes, as the last roster had them; none of a server that is alone. */
+  #nodes: readonly ServerAddress[] = [];
   #endError: CodedError | undefined;
   #tickTimer: Timer | undefined;
   #onIdle: (() => void) | undefined;
@@ -170,10 +171,13 @@ export class Session {
     throw lastError;
   }
 
-  /** Every known address once, the last good one first. */
+  /** Every known address once: the last good one, those that were given, those of the roster. */
   #candidates(): ServerAddress[] {
-    const others = this.#options.addresses.filter((address) => address !== this.#address);
-    return [this.#address, ...others];
+    const known: ServerAddress[] = [];
+    for (const address of [this.#address, ...this.#options.addresses, ...this.#nodes]) {
+      if (!known.some((one) => isSameServer(one, address))) known.push(address);
+    }
+    return known;
   }
 
   async #openLeader(first: ServerAddress): Promise<Link> {
@@ -184,7 +188,7 @@ export class Session {
       const leader = await withDeadline(link, clock, this.#options.requestTimeoutMs, () =>
         findLeader(link, clock, address, this.#options.transport),
       );
-      this.#nodesCount = leader.nodesCount;
+      this.#nodes = leader.nodes;
       if (leader.moveTo === undefined || redirects === REDIRECTS_MAX) {
         this.#address = address;
         return link;
@@ -272,7 +276,7 @@ export class Session {
   }
 
   #leaveRefusingNode(): boolean {
-    if (this.#nodesCount < 2 || this.#link === undefined) return false;
+    if (this.#nodes.length === 0 || this.#link === undefined) return false;
     const message = "The node did not accept requests for 2 s; the client looks for the leader.";
     this.#link.close(new CodedError(ErrorCode.TransientNotAccepted, message), true);
     return true;
