@@ -30,6 +30,7 @@ export const ReplicaCommand = {
   forwardedRequest: 26,
   forwardedReply: 27,
   formation: 28,
+  vouch: 29,
 } as const;
 /** Byte of a kind of frame. */
 export type ReplicaCommand = (typeof ReplicaCommand)[keyof typeof ReplicaCommand];

@@ -245,6 +245,7 @@ export {
 } from "./replicas/replica-message.ts";
 export { STATE_CHUNK_LENGTH_MAX } from "./replicas/state-chunk.ts";
 export { STATE_PARTS_MAX, type StatePart } from "./replicas/state-manifest.ts";
+export { VOUCHED_SESSIONS_MAX, type VouchedSession } from "./replicas/vouch.ts";
 export {
   decodeResultSection,
   encodeResultRejection,

@@ -13,6 +13,7 @@ import type { Shard } from "../shard.ts";
 import { ensureRootUser } from "../start/ensure-root-user.ts";
 import { Formation } from "./formation.ts";
 import type { GroupPeers } from "./group-peers.ts";
+import { Liveness } from "./liveness.ts";
 import { Peers } from "./peers.ts";
 import { startTicks } from "./ticks.ts";
 
@@ -74,6 +75,7 @@ export class ClusterMember {
   /** Begins to speak: everything is recovered. */
   start(shard: Shard): void {
     const { metadata, partitions, platform } = shard;
+    const liveness = new Liveness(shard, this.peers);
     const formation = this.#isSilent ? this.#form(shard) : undefined;
     this.peers.listen({
       metadata: (from, message) => metadata.hear({ kind: "message", from, message }),
@@ -84,9 +86,13 @@ export class ClusterMember {
       formation: (from, starts) => formation?.onStarts(from, starts),
       forwardedRequest: (from, request) => metadata.forwarded?.onRequest(from, request),
       forwardedAnswer: (from, answer) => metadata.forwarded?.onAnswer(from, answer),
+      vouch: (from, sessions) => liveness.onVouch(from, sessions),
       peerDown: (peer) => metadata.forwarded?.onPeerDown(peer),
     });
-    this.#stops.push(startTicks(platform.clock, () => this.#tick(shard)));
+    this.#stops.push(
+      startTicks(platform.clock, () => this.#tick(shard)),
+      liveness.start(),
+    );
     this.#makeRootUser(shard);
   }
 

@@ -6,6 +6,7 @@ import {
   encodeReplicaMessage,
   ForwardOutcome,
   type GroupMessage,
+  type VouchedSession,
   type ReplicaMessage as WireMessage,
 } from "@millrace/protocol";
 import type { PartitionIdentity } from "@millrace/storage";
@@ -32,6 +33,7 @@ export interface PeerListeners {
   formation(from: number, starts: readonly number[]): void;
   forwardedRequest(from: number, request: ForwardedRequest): void;
   forwardedAnswer(from: number, answer: ForwardedAnswer): void;
+  vouch(from: number, sessions: readonly VouchedSession[]): void;
   peerDown(peer: number): void;
 }
 
@@ -99,6 +101,12 @@ export class Peers {
     this.#sendOut(to, METADATA_GROUP, { kind: "formation", view: 0, replica, starts });
   }
 
+  /** Tells a node which sessions are connected to this one; 1024 at most, see `VOUCHED_SESSIONS_MAX`. */
+  sendVouch(to: number, sessions: readonly VouchedSession[]): void {
+    const { replica } = this.#options.bus;
+    this.#sendOut(to, METADATA_GROUP, { kind: "vouch", view: 0, replica, sessions });
+  }
+
   /** The replicas of a partition's group on the other nodes. */
   partitionGroup(partition: PartitionIdentity): GroupPeers {
     return this.#group({ kind: "partition", partition });
@@ -147,6 +155,9 @@ function handOver(listeners: PeerListeners, from: number, { frame, lease }: Rece
       return;
     case "formation":
       listeners.formation(from, message.starts);
+      return;
+    case "vouch":
+      listeners.vouch(from, message.sessions);
       return;
     case "stateRequest":
     case "stateManifest":

@@ -1,6 +1,7 @@
 import { ErrorCode } from "@millrace/errors";
 import { encodeRemoveMemberOp, MetadataOperation } from "@millrace/metadata";
 import { SERVER_CLIENT } from "@millrace/vsr";
+import type { MetadataAnswer } from "../metadata-plane/metadata-request.ts";
 import { SILENT_INTERVALS } from "../sessions/heartbeat.ts";
 import type { Shard } from "../shard.ts";
 
@@ -11,7 +12,7 @@ const RETRY_DELAY_MS = 100;
  * Members that a restart left without a connection have as long to come back as a silent one may be silent;
  * then their partitions go to others. Their sessions may live on, see `releaseRecoveredSessions`.
  *
- * In a cluster they may be connected to another node, so nobody is removed.
+ * In a cluster they may be connected to another node: there `Liveness` decides.
  *
  * @returns stops waiting for them
  */
@@ -22,13 +23,25 @@ export function removeLostMembers(shard: Shard): () => void {
   const timer = shard.platform.clock.setTimer(SILENT_INTERVALS * intervalMs, () => {
     for (const client of clients) {
       const isMember = shard.catalog.membershipsOf(client).length > 0;
-      if (isMember && !shard.connections.isLoggedIn(client)) removeMember(shard, client);
+      if (isMember && !shard.connections.isLoggedIn(client)) removeForSure(shard, client);
     }
   });
   return () => timer.cancel();
 }
 
-function removeMember(shard: Shard, client: bigint): void {
+function removeForSure(shard: Shard, client: bigint): void {
+  proposeRemoval(shard, client, (answer) => {
+    if (answer.kind !== "refused" || answer.code === ErrorCode.ShuttingDown) return;
+    shard.platform.clock.setTimer(RETRY_DELAY_MS, () => removeForSure(shard, client));
+  });
+}
+
+/** Asks once that all memberships of a client end; its session stays. */
+export function proposeRemoval(
+  shard: Shard,
+  client: bigint,
+  answered: (answer: MetadataAnswer) => void,
+): void {
   shard.metadata.submit({
     client: SERVER_CLIENT,
     session: 0,
@@ -37,9 +50,6 @@ function removeMember(shard: Shard, client: bigint): void {
     user: 0,
     body: encodeRemoveMemberOp(client),
     bodyChecksum: 0n,
-    answered(answer) {
-      if (answer.kind !== "refused" || answer.code === ErrorCode.ShuttingDown) return;
-      shard.platform.clock.setTimer(RETRY_DELAY_MS, () => removeMember(shard, client));
-    },
+    answered,
   });
 }

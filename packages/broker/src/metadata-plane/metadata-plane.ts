@@ -120,6 +120,16 @@ export class MetadataPlane {
     return status === "normal" ? view % replicaCount : undefined;
   }
 
+  /**
+   * True when a request of this client is under way here. While requests wait for room anybody's may be among
+   * them.
+   */
+  mayHaveRequestOf(client: bigint): boolean {
+    if (this.#queue.count > 0) return true;
+    for (const request of this.#inFlight) if (request.client === client) return true;
+    return false;
+  }
+
   /** Asks the group; `request.answered` is called once. */
   submit(request: MetadataRequest): void {
     if (this.#isStopped) {

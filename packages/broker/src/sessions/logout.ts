@@ -1,10 +1,14 @@
 import { ErrorCode } from "@millrace/errors";
 import { Operation } from "@millrace/protocol";
 import { answerMetadata, metadataRequest } from "../commands/metadata/commit-metadata.ts";
+import type { MetadataAnswer } from "../metadata-plane/metadata-request.ts";
 import type { Shard } from "../shard.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import type { ClientRequest } from "./client-request.ts";
 import type { Session } from "./session.ts";
+
+/** What names a session that somebody other than its client ends. */
+export type EndedSession = Pick<Session, "client" | "session" | "user">;
 
 /** Milliseconds until a logout that found no room is tried again. */
 const RETRY_DELAY_MS = 100;
@@ -45,20 +49,28 @@ export function endSession(shard: Shard, connection: ClientConnection): void {
  * Commits a Logout that no client sent. A newer session of the same client id is not touched: the table
  * refuses the older one's. One that finds no room is tried again later.
  */
-export function logoutOnBehalf(shard: Shard, session: Pick<Session, "client" | "session" | "user">): void {
-  const { client, user } = session;
+export function logoutOnBehalf(shard: Shard, session: EndedSession): void {
+  proposeLogout(shard, session, (answer) => {
+    if (answer.kind !== "refused" || answer.code === ErrorCode.ShuttingDown) return;
+    shard.platform.clock.setTimer(RETRY_DELAY_MS, () => logoutOnBehalf(shard, session));
+  });
+}
+
+/** Asks once for a Logout that no client sent; a newer session of the same client id is not touched. */
+export function proposeLogout(
+  shard: Shard,
+  { client, session, user }: EndedSession,
+  answered: (answer: MetadataAnswer) => void,
+): void {
   shard.metadata.submit({
     client,
-    session: session.session,
+    session,
     request: 0n,
     operation: Operation.Logout,
     user,
     body: new Uint8Array(0),
     bodyChecksum: 0n,
-    answered(answer) {
-      if (answer.kind !== "refused" || answer.code === ErrorCode.ShuttingDown) return;
-      shard.platform.clock.setTimer(RETRY_DELAY_MS, () => logoutOnBehalf(shard, session));
-    },
+    answered,
   });
 }
 

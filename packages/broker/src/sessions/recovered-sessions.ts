@@ -6,7 +6,7 @@ import { logoutOnBehalf } from "./logout.ts";
  * same id and go on with their request numbers; those that have not after a while are logged out, so that the
  * table's room is not used up by clients that are gone.
  *
- * In a cluster they may be connected to another node, so nobody is logged out.
+ * In a cluster they may be connected to another node: there `Liveness` decides.
  *
  * @returns stops waiting for them
  */

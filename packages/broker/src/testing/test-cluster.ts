@@ -11,7 +11,7 @@ import {
 import { createMemoryTransport, type MemoryTransport } from "@millrace/transports/memory";
 import { CLUSTER_TIMING } from "@millrace/vsr";
 import { type Broker, createBroker } from "../broker.ts";
-import { BROKER_DEFAULTS } from "../broker-config.ts";
+import { BROKER_DEFAULTS, type BrokerConfig } from "../broker-config.ts";
 import { LocalPartition } from "../partition-plane/local-partition.ts";
 import type { PartitionGroup } from "../partition-plane/partition-group.ts";
 import { TestClient } from "./test-client.ts";
@@ -30,6 +30,12 @@ interface Node {
   isDead: boolean;
 }
 
+/** What a test says of its cluster; everything else is as a server that was told nothing. */
+export interface TestClusterOptions {
+  readonly log?: Log;
+  readonly config?: Partial<BrokerConfig>;
+}
+
 /** Brokers of one cluster in one thread, on one simulated clock, each with a disk of its own. */
 export class TestCluster {
   readonly clock = new SimClock();
@@ -38,9 +44,11 @@ export class TestCluster {
   passes: (packet: Packet) => boolean = () => true;
   readonly #buses: readonly PeerBus[];
   readonly #log: Log | undefined;
+  readonly #config: BrokerConfig;
 
-  constructor(replicaCount: number, options: { readonly log?: Log } = {}) {
+  constructor(replicaCount: number, options: TestClusterOptions = {}) {
     this.#log = options.log;
+    this.#config = { ...BROKER_DEFAULTS, tailCacheLengthMax: 2 * MIB, ...options.config };
     this.nodes = Array.from({ length: replicaCount }, (_, at) => ({
       ...{ disk: new SimDisk({ seed: at + 1 }), broker: undefined, transport: undefined, pool: undefined },
       ...{ starts: 0, isDead: true },
@@ -55,7 +63,7 @@ export class TestCluster {
   }
 
   /** A cluster whose nodes have all started. */
-  static async start(replicaCount = 3, options: { readonly log?: Log } = {}): Promise<TestCluster> {
+  static async start(replicaCount = 3, options: TestClusterOptions = {}): Promise<TestCluster> {
     const cluster = new TestCluster(replicaCount, options);
     for (let at = 0; at < replicaCount; at += 1) await cluster.startNode(at);
     return cluster;
@@ -75,7 +83,7 @@ export class TestCluster {
     const bus = this.#busOf(at, node);
     const broker = await this.drive(
       createBroker({
-        ...{ platform, kernel, pool, config: { ...BROKER_DEFAULTS, tailCacheLengthMax: 2 * MIB } },
+        ...{ platform, kernel, pool, config: this.#config },
         cluster: { cluster: CLUSTER, bus, timing: CLUSTER_TIMING },
         identity: { cluster: CLUSTER, replica: at, replicaCount: this.nodes.length },
         roster: () => ({ name: "test", nodes: [] }),

@@ -14,6 +14,7 @@ import fc from "fast-check";
 import { PREPARE_RECORD_LENGTH, PREPARE_RECORDS_MAX, type PrepareRecord } from "./prepare-record.ts";
 import { decodeReplicaMessage, encodeReplicaMessage, type ReplicaMessage } from "./replica-message.ts";
 import { STATE_CHUNK_LENGTH_MAX } from "./state-chunk.ts";
+import { VOUCHED_SESSIONS_MAX } from "./vouch.ts";
 
 const hash = { hashBytes: xxh3_64 };
 const REPLICA = 2;
@@ -109,6 +110,12 @@ const ANY: { [Kind in ReplicaMessage["kind"]]: fc.Arbitrary<Extract<ReplicaMessa
     view: u32,
     replica,
     starts: fc.array(counter, { maxLength: 7 }),
+  }),
+  vouch: record({
+    kind: fc.constant("vouch" as const),
+    view: u32,
+    replica,
+    sessions: fc.array(record({ client: u128, session: counter }), { maxLength: 7 }),
   }),
   stateRequest: record({
     kind: fc.constant("stateRequest" as const),
@@ -235,6 +242,15 @@ describe("messages between replicas", () => {
     const tooMany = { ...startView, headers: [...most, oneRecord] };
     assert.throws(
       () => frameOf(tooMany),
+      (error) => isWireError(error, "too_many"),
+    );
+    const vouch = (count: number) => {
+      const sessions = Array.from({ length: count }, (_, at) => ({ client: BigInt(at), session: at }));
+      return frameOf({ kind: "vouch", view: 1, replica: REPLICA, sessions });
+    };
+    assert.equal(vouch(VOUCHED_SESSIONS_MAX).length, 160 + 4 + 24 * VOUCHED_SESSIONS_MAX);
+    assert.throws(
+      () => vouch(VOUCHED_SESSIONS_MAX + 1),
       (error) => isWireError(error, "too_many"),
     );
     const longest = new Uint8Array(STATE_CHUNK_LENGTH_MAX);

@@ -28,6 +28,7 @@ import { type StateEndMessage, stateEndCodec } from "./state-end.ts";
 import { type StateManifestMessage, stateManifestCodec } from "./state-manifest.ts";
 import { type StateRequestMessage, stateRequestCodec } from "./state-request.ts";
 import { type ViewNumberMessage, viewNumberCodec } from "./view-number.ts";
+import { type VouchMessage, vouchCodec } from "./vouch.ts";
 
 /** What replicas of one group agree by; shaped as the consensus takes it. */
 export type GroupMessage =
@@ -55,7 +56,7 @@ export type StateMessage =
 export type ForwardMessage = ForwardedRequestMessage | ForwardedReplyMessage;
 
 /** Everything that is said between replicas, about one group. */
-export type ReplicaMessage = GroupMessage | StateMessage | ForwardMessage | FormationMessage;
+export type ReplicaMessage = GroupMessage | StateMessage | ForwardMessage | FormationMessage | VouchMessage;
 
 /** Who says it, about which group. */
 export interface ReplicaEnvelope {
@@ -86,6 +87,7 @@ const CODECS: {
   forwardedRequest: forwardedRequestCodec,
   forwardedReply: forwardedReplyCodec,
   formation: formationCodec,
+  vouch: vouchCodec,
 };
 
 const BY_COMMAND: ReadonlyMap<number, FieldCodec<ReplicaMessage>> = new Map(
