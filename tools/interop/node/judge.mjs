@@ -1,6 +1,7 @@
 // Drives a Millrace server with the official Node client: `judge.mjs CLIENT_MODULE HOST:PORT`.
 // See ../judge-process.mjs for the lines it prints.
 import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { catalogCases } from "./catalog-cases.mjs";
@@ -12,6 +13,8 @@ import { userCases } from "./user-cases.mjs";
 
 const [clientModule, address] = process.argv.slice(2);
 const sdk = await import(pathToFileURL(clientModule).href);
+/** A module of the client that its front door does not show. */
+const inside = (path) => import(pathToFileURL(join(dirname(clientModule), path)).href);
 const authorityFile = process.env.JUDGE_CA_FILE;
 const answers = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const clients = [];
@@ -36,6 +39,7 @@ function newClient(credentials = { username: "iggy", password: "iggy" }, at = ad
 
 const world = {
   sdk,
+  inside,
   address,
   newClient,
   root: newClient(),

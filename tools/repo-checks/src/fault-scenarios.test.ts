@@ -14,7 +14,7 @@ const numbersOf = ([section, count]: [string, number]) =>
   Array.from({ length: count }, (_, index) => `${section}-${String(index + 1).padStart(2, "0")}`);
 
 test("every fault scenario of a single node has a test or a reason, and each of these tests exists", () => {
-  const rows = [...page.matchAll(/^\| ([A-E]-\d\d) \| (\S+\.test\.ts) \| (.+) \|$/gm)];
+  const rows = [...page.matchAll(/^\| ([A-E]-\d\d) \| (\S+\.(?:test\.ts|mjs)) \| (.+) \|$/gm)];
   const reasons = [...page.matchAll(/^\| ([A-E]-\d\d) \| ([^|]+) \|$/gm)];
   const found = new Set([...rows, ...reasons].map(([, number]) => number));
   const missing = Object.entries(SECTIONS)

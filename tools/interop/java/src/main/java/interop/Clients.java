@@ -2,6 +2,8 @@ package interop;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.iggy.client.blocking.IggyBaseClient;
@@ -18,11 +20,13 @@ abstract class Clients {
         this.address = address;
     }
 
-    /** TCP, and HTTP unless the judge is to trust an authority: that server encrypts TCP. */
-    static List<Clients> ofAllTransports(String address) {
+    /** TCP and HTTP, both encrypted when the judge is to trust an authority. */
+    static List<Clients> ofAllTransports(String address) throws IOException, GeneralSecurityException {
         String authority = System.getenv("JUDGE_CA_FILE");
-        if (authority != null) return List.of(new OverTcp(address, authority));
-        return List.of(new OverTcp(address, null), new OverHttp(System.getenv("INTEROP_HTTP_ADDRESS")));
+        // Over TCP the client reads a PEM file itself; over HTTP it trusts what the JVM trusts.
+        if (authority != null) Authority.trustInThisProcess(Path.of(authority));
+        String httpAddress = System.getenv("INTEROP_HTTP_ADDRESS");
+        return List.of(new OverTcp(address, authority), new OverHttp(httpAddress, authority != null));
     }
 
     /** The transport, as it begins the titles of cases and the names of what they create. */
@@ -105,8 +109,11 @@ abstract class Clients {
     }
 
     private static final class OverHttp extends Clients {
-        OverHttp(String address) {
+        private final boolean encrypted;
+
+        OverHttp(String address, boolean encrypted) {
             super(address);
+            this.encrypted = encrypted;
         }
 
         @Override
@@ -121,7 +128,7 @@ abstract class Clients {
 
         @Override
         IggyBaseClient connect(String host, int port) {
-            return IggyHttpClient.builder().host(host).port(port).build();
+            return IggyHttpClient.builder().host(host).port(port).tls(encrypted).build();
         }
     }
 }

@@ -32,7 +32,7 @@ public final class Judge {
 
     private Judge() {}
 
-    public static void main(String[] arguments) {
+    public static void main(String[] arguments) throws Exception {
         String address = arguments[arguments.length - 1];
         int count = 0;
         for (Clients clients : Clients.ofAllTransports(address)) {
