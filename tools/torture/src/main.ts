@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { clusterCommand } from "./cluster/cluster-command.ts";
 import { damageCommand } from "./damage/damage-command.ts";
 import { fullDiskCommand } from "./full-disk/full-disk-command.ts";
 import { asViolation, type Violation } from "./oracle/violation.ts";
@@ -19,6 +20,7 @@ import { wholeNumber } from "./whole-number.ts";
 const USAGE = `Usage: npm run torture -- [options]
        npm run torture -- soak [--minutes N] [--events N] [--seed N]   members of a group come and go
        npm run torture -- simulate [--seeds FROM..TO]   a broker over a failing simulated disk
+       npm run torture -- cluster [--rounds N]   three nodes: killed, stopped, cut off, a directory lost
        npm run torture -- damage [--rounds N]   files are flipped, cut and removed between starts
        npm run torture -- full-disk [--rounds N] [--room mount|limit]   the disk fills, and space returns
        npm run torture -- scenario B-01 ...   those of docs/fault-scenarios.md at full size
@@ -144,6 +146,7 @@ async function main(): Promise<void> {
 const [, , command, ...rest] = process.argv;
 if (command === "soak") await soak(rest);
 else if (command === "simulate") await simulateCommand(rest);
+else if (command === "cluster") await clusterCommand(rest);
 else if (command === "damage") await damageCommand(rest);
 else if (command === "full-disk") await fullDiskCommand(rest);
 else if (command === "scenario") scenarioCommand(rest);

@@ -145,6 +145,24 @@ describe("A cluster of three brokers", () => {
     await cluster.stop();
   });
 
+  it("puts logins off on a node that knows no user yet, in place of refusing them.", async () => {
+    const { cluster, one } = await withTopic();
+    cluster.kill(one);
+    const node = cluster.nodes[one];
+    assert.ok(node !== undefined);
+    node.disk = new SimDisk({ seed: 99 });
+    cluster.passes = () => false;
+    await cluster.startNode(one);
+    const early = await cluster.drive(cluster.connect(one).login({ client: 30n }));
+    assert.equal(early.eviction, undefined);
+    assert.equal(early.code, ErrorCode.TransientNotAccepted);
+    cluster.passes = () => true;
+    await cluster.login(one, 31n);
+    const wrong = await cluster.drive(cluster.connect(one).login({ client: 32n, password: "wrong" }));
+    assert.notEqual(wrong.eviction, undefined);
+    await cluster.stop();
+  });
+
   it("fills a node whose directory was lost from the others, and counts on it again.", async () => {
     const { cluster, primary, client, one, other } = await withTopic();
     for (const text of ["a", "b", "c"]) await send(cluster, client, text);

@@ -130,6 +130,14 @@ export class MetadataPlane {
     return false;
   }
 
+  /**
+   * Whether what the catalog does not hold is not there. A node of a cluster that is forming, or that was not
+   * taken in yet, knows nobody: every cluster has a user.
+   */
+  get isInformed(): boolean {
+    return !this.isReplicated || (this.primary !== undefined && this.catalog.counts().users > 0);
+  }
+
   /** Asks the group; `request.answered` is called once. */
   submit(request: MetadataRequest): void {
     if (this.#isStopped) {

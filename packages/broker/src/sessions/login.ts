@@ -41,7 +41,7 @@ const BUSY: MetadataAnswer = { kind: "refused", code: ErrorCode.TransientNotAcce
  * On a connection that has a session the same one is answered again, whatever the body says. Every refusal is
  * an eviction: 14 version, 15 body, 9 credentials (bad lengths, unknown name, wrong password, inactive user),
  * 10 token (unknown or expired), 11 token of an inactive user. While too many passwords wait to be checked it
- * answers 58.
+ * answers 58, as does a node that its cluster has not taken in yet.
  * @see wire-protocol section 5.1
  */
 export function login(shard: Shard, request: ClientRequest): void {
@@ -71,7 +71,7 @@ function checkCredentials(shard: Shard, request: ClientRequest): void {
   if (byPassword !== undefined) {
     checkPassword(shard, request, byPassword, () => {
       if (byToken !== undefined) checkToken(shard, request, byToken, EvictionReason.InvalidCredentials);
-      else evict(shard, request, EvictionReason.InvalidCredentials);
+      else refuse(shard, request, EvictionReason.InvalidCredentials);
     });
   } else if (byToken !== undefined) checkToken(shard, request, byToken, EvictionReason.InvalidToken);
   else evict(shard, request, EvictionReason.MalformedLogin);
@@ -121,9 +121,15 @@ function checkPassword(shard: Shard, request: ClientRequest, body: LoginRegister
 function checkToken(shard: Shard, request: ClientRequest, body: LoginRegisterWithPat, unknown: number): void {
   const holder = shard.catalog.userByToken(shard.tokenDigest(body.token));
   if (holder === undefined || isExpired(holder.token, shard.platform.clock.wallMicros())) {
-    evict(shard, request, unknown);
+    refuse(shard, request, unknown);
   } else if (holder.user.status !== UserStatus.active) evict(shard, request, EvictionReason.UserInactive);
   else register(shard, request, body, holder.user);
+}
+
+/** A node that knows nobody yet cannot say that somebody is unknown: the client tries again. */
+function refuse(shard: Shard, request: ClientRequest, reason: number): void {
+  if (shard.metadata.isInformed) evict(shard, request, reason);
+  else answerMetadata(shard, request, BUSY, Operation.Register);
 }
 
 function hasGoodLengths({ username, password }: LoginRegister): boolean {

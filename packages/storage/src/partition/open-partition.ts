@@ -153,11 +153,11 @@ class Opening {
 
   /**
    * Cuts the torn tail. Offsets its messages had are not given out again: the next segment begins behind
-   * them, and it is there before the evidence is cut.
+   * them, and it is there before the evidence is cut. On a replica the ops of the tail come again.
    */
   async #repair(recovery: Recovery, writer: GroupWriter): Promise<void> {
     const { journaled, active } = this.#state;
-    if (recovery.frontier > journaled.nextOffset) {
+    if (recovery.frontier > journaled.nextOffset && this.#options.isReplica !== true) {
       journaled.nextOffset = recovery.frontier;
       await writer.rollToJournaled();
     }

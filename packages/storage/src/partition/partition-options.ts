@@ -40,6 +40,11 @@ export interface PartitionOptions {
   readonly consumerOffsetsMax: number;
   /** Given: damage that keeps an `exclusive` partition from taking writes is left behind, see `repairDamage`. */
   readonly repair?: RepairedOffsets;
+  /**
+   * Other replicas know which offsets were given out: those of a torn tail come again with the ops that had
+   * them. Default false: they are passed over.
+   */
+  readonly isReplica?: boolean;
   /** Clients whose latest requests are remembered, so that a repetition is known; default 4096. */
   readonly requestClientsMax?: number;
   /** Opens the batches of an encrypted data directory when they are read; absent when it is not encrypted. */

@@ -60,7 +60,7 @@ export class MessageContent {
   }
 
   /** What a received message is: its number, and whether every byte is as sent. */
-  judge(message: ReceivedMessage): SeenMessage {
+  judge(message: Pick<ReceivedMessage, "id" | "offsetNumber" | "payload">): SeenMessage {
     const { id } = message;
     const isOurs = Number(id >> 96n) === this.#run;
     const number = isOurs ? Number(id & 0xffff_ffff_ffff_ffffn) : undefined;

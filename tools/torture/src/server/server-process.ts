@@ -30,6 +30,8 @@ export interface ServerPlace {
   readonly port: number;
   /** A program, with its arguments, that starts the server as this process's own child. */
   readonly runner?: readonly string[];
+  /** Arguments of the server beside the ones that every server under torture has. */
+  readonly args?: readonly string[];
   /** Configuration by variable. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Whether the server can be told to die at a point; its file calls are wrapped then. */
@@ -188,9 +190,9 @@ export class ServerProcess {
   #spawn(): ChildProcess {
     this.#isStopWanted = false;
     this.#isArmed = false;
-    const { entry, folder, settings, runner = [], hasKillPoints = false } = this.#place;
+    const { entry, folder, settings, args: own = [], runner = [], hasKillPoints = false } = this.#place;
     const flags = hasKillPoints ? ["--require", DIE_AT_POINT] : [];
-    const command = [process.execPath, ...flags, entry, "--with-default-root-credentials"];
+    const command = [process.execPath, ...flags, entry, "--with-default-root-credentials", ...own];
     const [program = "", ...args] = [...runner, ...command];
     const log = openSync(this.#logPath, "a");
     const child = spawn(program, args, {

@@ -1,0 +1,122 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { MessageContent } from "../content/message-content.ts";
+import { PartitionRead } from "../oracle/partition-read.ts";
+import type { TopicHistory } from "../oracle/topic-history.ts";
+import { Violation } from "../oracle/violation.ts";
+import { type PolledPartition, pollBody, polled } from "./batch-request.ts";
+import { type ClusterNode, type ClusterNodes, NODES } from "./cluster-nodes.ts";
+import { type NodeAnswer, NodeConnection } from "./node-connection.ts";
+
+const POLL_COUNT = 1000;
+const LOOK_MS = 100;
+/** Client ids of the readers, one per node. */
+const READER = 1000n;
+
+/** Ends of the partitions of one node: one offset each, 0 also when it is empty. */
+type Ends = readonly number[];
+
+/** Reads the nodes one by one: each answers from what it has itself. */
+export class ClusterReader {
+  readonly #nodes: ClusterNodes;
+  readonly #topic: TopicHistory;
+  readonly #content: MessageContent;
+
+  constructor(nodes: ClusterNodes, topic: TopicHistory, content: MessageContent) {
+    this.#nodes = nodes;
+    this.#topic = topic;
+    this.#content = content;
+  }
+
+  /** Waits until every node has what any of them has now. Throws Violation server when one does not. */
+  async untilCaughtUp(limitMs: number): Promise<void> {
+    const goal = endsOfMost(await Promise.all(NODES.map((at) => this.#ends(at, limitMs))));
+    const isThere = (ends: Ends) => ends.every((end, id) => end >= (goal[id] as number));
+    await Promise.all(NODES.map((at) => this.#until(at, limitMs, isThere, `${goal}`)));
+  }
+
+  /** Reads every partition of a node from its start and judges it. Answers the messages read. */
+  async readNode(at: number): Promise<number> {
+    let count = 0;
+    for (const { partition } of this.#topic.partitions) {
+      const read = new PartitionRead(this.#topic, partition, 0);
+      await this.#readPartition(at, partition, read).catch((error: unknown) => {
+        if (!(error instanceof Violation)) throw error;
+        throw new Violation(error.kind, `node ${at}: ${error.message}`, { cause: error });
+      });
+      count += read.count;
+    }
+    return count;
+  }
+
+  async #readPartition(at: number, partition: number, read: PartitionRead): Promise<void> {
+    const connection = await this.#open(at);
+    for (;;) {
+      const strategy = { kind: "offset", offset: BigInt(read.next) } as const;
+      const answer = await connection.command("PollMessages", pollBody(partition, strategy, POLL_COUNT), 1n);
+      const { currentOffset, messages } = this.#polled(at, answer);
+      for (const message of messages) read.see(message);
+      if (messages.length > 0) continue;
+      read.seeNothing(currentOffset);
+      break;
+    }
+    read.finish();
+    connection.close();
+  }
+
+  async #until(at: number, limitMs: number, isThere: (ends: Ends) => boolean, goal: string): Promise<void> {
+    const endMs = performance.now() + limitMs;
+    for (;;) {
+      const ends = await this.#ends(at, limitMs);
+      if (isThere(ends)) return;
+      if (performance.now() > endMs) {
+        const text = `node ${at} is at ${ends}, and others at ${goal}, ${limitMs} ms after everything healed`;
+        throw new Violation("server", text);
+      }
+      await sleep(LOOK_MS);
+    }
+  }
+
+  /** Where a node's partitions end. A node that has just come back may not know the topic yet. */
+  async #ends(at: number, limitMs: number): Promise<Ends> {
+    const endMs = performance.now() + limitMs;
+    for (;;) {
+      const ends = await this.#tryEnds(at);
+      if (ends !== undefined) return ends;
+      if (performance.now() > endMs)
+        throw new Violation("server", `node ${at} could not be asked for its ends in ${limitMs} ms`);
+      await sleep(LOOK_MS);
+    }
+  }
+
+  async #tryEnds(at: number): Promise<Ends | undefined> {
+    const connection = await NodeConnection.open(this.#node(at).clientPort, READER + BigInt(at));
+    const ends: number[] = [];
+    for (const { partition } of this.#topic.partitions) {
+      const answer = await connection?.command("PollMessages", pollBody(partition, { kind: "last" }, 1), 1n);
+      if (answer?.code === 0) ends.push(polled(this.#content, answer.payload).currentOffset);
+    }
+    connection?.close();
+    return ends.length === this.#topic.partitions.length ? ends : undefined;
+  }
+
+  async #open(at: number): Promise<NodeConnection> {
+    const connection = await NodeConnection.open(this.#node(at).clientPort, READER + BigInt(at));
+    if (connection === undefined) throw new Violation("server", `node ${at} took no login`);
+    return connection;
+  }
+
+  #polled(at: number, answer: NodeAnswer | undefined): PolledPartition {
+    if (answer?.code === 0) return polled(this.#content, answer.payload);
+    throw new Violation("answer", `node ${at} answered a poll with ${answer?.code ?? "nothing"}`);
+  }
+
+  #node(at: number): ClusterNode {
+    return this.#nodes.node(at);
+  }
+}
+
+/** For each partition the furthest end of any node. */
+function endsOfMost(ends: readonly Ends[]): Ends {
+  const [first = []] = ends;
+  return first.map((_, id) => Math.max(...ends.map((one) => one[id] as number)));
+}

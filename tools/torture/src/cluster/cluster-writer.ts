@@ -1,0 +1,130 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { ErrorCode } from "@millrace/errors";
+import { decodeSendMessagesReply } from "@millrace/protocol";
+import type { SeededRandom } from "@millrace/testkit";
+import type { MessageContent } from "../content/message-content.ts";
+import type { SentBatch, SentBatches } from "../oracle/sent-batches.ts";
+import type { TopicHistory } from "../oracle/topic-history.ts";
+import { Violation } from "../oracle/violation.ts";
+import { sendBody } from "./batch-request.ts";
+import type { ClusterNodes } from "./cluster-nodes.ts";
+import { type NodeAnswer, NodeConnection } from "./node-connection.ts";
+
+const BATCH_COUNT_MAX = 20;
+/** Longest pause between two batches. */
+const PAUSE_MAX_MS = 20;
+/** Before a request goes to the next node. */
+const NEXT_NODE_MS = 30;
+
+/** Answers after which a request is sent again under its number, to another node. */
+const TRY_ANOTHER: ReadonlySet<number> = new Set([
+  ErrorCode.TransientNotCommitted,
+  ErrorCode.TransientNotAccepted,
+]);
+
+/** What a writer needs. */
+export interface ClusterWriterOptions {
+  readonly name: string;
+  /** Id of the client, the same on every node. */
+  readonly client: bigint;
+  readonly partitionId: number;
+  readonly nodes: ClusterNodes;
+  readonly topic: TopicHistory;
+  readonly sent: SentBatches;
+  readonly content: MessageContent;
+  readonly random: SeededRandom;
+}
+
+/**
+ * Writes batch after batch to one partition. A batch whose outcome is open goes to node after node with the
+ * same client id, number and content until one acknowledges it: it has to be there once.
+ */
+export class ClusterWriter {
+  readonly #options: ClusterWriterOptions;
+  #connection: NodeConnection | undefined;
+  #node: number;
+  #number = 0n;
+  #isStopWanted = false;
+  #acknowledged = 0;
+  /** Acknowledged as repetitions, without a place. */
+  readonly unplaced: SentBatch[] = [];
+  #round = 0;
+
+  constructor(options: ClusterWriterOptions) {
+    this.#options = options;
+    this.#node = options.random.below(options.nodes.nodes.length);
+  }
+
+  get name(): string {
+    return this.#options.name;
+  }
+
+  /** Batches acknowledged so far. */
+  get acknowledgedCount(): number {
+    return this.#acknowledged;
+  }
+
+  /** The node that acknowledged last, or is tried now. */
+  get node(): number {
+    return this.#node;
+  }
+
+  /** Tells which round batches belong to from now on. */
+  beginRound(round: number): void {
+    this.#round = round;
+  }
+
+  /** Ends `work` behind the batch that is under way. */
+  stop(): void {
+    this.#isStopWanted = true;
+  }
+
+  /** Writes until `stop`. Throws Violation. */
+  async work(): Promise<void> {
+    const { topic, sent, content, random, name } = this.#options;
+    while (!this.#isStopWanted) {
+      const count = 1 + random.below(BATCH_COUNT_MAX);
+      const length = content.framesLength(sent.nextNumber, count);
+      await this.#deliver(topic.send({ writer: name, round: this.#round, count, length }));
+      await sleep(random.below(PAUSE_MAX_MS));
+    }
+    this.#connection?.close();
+  }
+
+  async #deliver(batch: SentBatch): Promise<void> {
+    const { content, partitionId } = this.#options;
+    const body = sendBody(content, partitionId, { first: batch.firstNumber, count: batch.count });
+    this.#number += 1n;
+    for (;;) {
+      const connection = await this.#connected();
+      const answer = await connection?.command("SendMessages", body, this.#number);
+      if (answer?.code === 0) return this.#acknowledge(batch, answer);
+      if (answer !== undefined && !TRY_ANOTHER.has(answer.code)) {
+        throw new Violation("answer", `${this.name}: a send was answered with ${answer.code}`);
+      }
+      this.#toNextNode();
+      await sleep(NEXT_NODE_MS);
+    }
+  }
+
+  #acknowledge(batch: SentBatch, { payload }: NodeAnswer): void {
+    const { topic } = this.#options;
+    this.#acknowledged += 1;
+    const [confirmation] = decodeSendMessagesReply(payload);
+    if (confirmation === undefined) this.unplaced.push(batch);
+    else topic.acknowledge(batch, confirmation.partitionId, confirmation.baseOffset);
+  }
+
+  async #connected(): Promise<NodeConnection | undefined> {
+    if (this.#connection?.isOpen === true) return this.#connection;
+    const { nodes, client } = this.#options;
+    this.#connection = await NodeConnection.open(nodes.node(this.#node).clientPort, client);
+    return this.#connection;
+  }
+
+  #toNextNode(): void {
+    this.#connection?.close();
+    this.#connection = undefined;
+    this.#node = (this.#node + 1) % this.#options.nodes.nodes.length;
+  }
+}
