@@ -68,13 +68,16 @@ function registerVouched(shard: Shard, request: ClientRequest, prefix: VersionPr
 function checkCredentials(shard: Shard, request: ClientRequest): void {
   const byPassword = decoded(decodeLoginRegister, request.body);
   const byToken = decoded(decodeLoginRegisterWithPat, request.body);
+  const refuse = refuser(shard, request);
+  const isWrong = () => refuse(EvictionReason.InvalidCredentials);
   if (byPassword !== undefined) {
     checkPassword(shard, request, byPassword, () => {
-      if (byToken !== undefined) checkToken(shard, request, byToken, EvictionReason.InvalidCredentials);
-      else refuse(shard, request, EvictionReason.InvalidCredentials);
+      if (byToken !== undefined) checkToken(shard, request, byToken, isWrong);
+      else isWrong();
     });
-  } else if (byToken !== undefined) checkToken(shard, request, byToken, EvictionReason.InvalidToken);
-  else evict(shard, request, EvictionReason.MalformedLogin);
+  } else if (byToken !== undefined) {
+    checkToken(shard, request, byToken, () => refuse(EvictionReason.InvalidToken));
+  } else evict(shard, request, EvictionReason.MalformedLogin);
 }
 
 /** What a body decodes to, or nothing when it does not. */
@@ -117,19 +120,28 @@ function checkPassword(shard: Shard, request: ClientRequest, body: LoginRegister
   });
 }
 
-/** @param unknown  reason of the eviction when nobody has the token, or it is no longer good */
-function checkToken(shard: Shard, request: ClientRequest, body: LoginRegisterWithPat, unknown: number): void {
+/** @param unknown  called when nobody has the token, or it is no longer good */
+function checkToken(
+  shard: Shard,
+  request: ClientRequest,
+  body: LoginRegisterWithPat,
+  unknown: () => void,
+): void {
   const holder = shard.catalog.userByToken(shard.tokenDigest(body.token));
-  if (holder === undefined || isExpired(holder.token, shard.platform.clock.wallMicros())) {
-    refuse(shard, request, unknown);
-  } else if (holder.user.status !== UserStatus.active) evict(shard, request, EvictionReason.UserInactive);
+  if (holder === undefined || isExpired(holder.token, shard.platform.clock.wallMicros())) unknown();
+  else if (holder.user.status !== UserStatus.active) evict(shard, request, EvictionReason.UserInactive);
   else register(shard, request, body, holder.user);
 }
 
-/** A node that knows nobody yet cannot say that somebody is unknown: the client tries again. */
-function refuse(shard: Shard, request: ClientRequest, reason: number): void {
-  if (shard.metadata.isInformed) evict(shard, request, reason);
-  else answerMetadata(shard, request, BUSY, Operation.Register);
+/**
+ * Says that somebody is unknown. A node that knew nobody when the login came cannot: the client tries again.
+ */
+function refuser(shard: Shard, request: ClientRequest): (reason: number) => void {
+  const { isInformed } = shard.metadata;
+  return (reason) => {
+    if (isInformed) evict(shard, request, reason);
+    else answerMetadata(shard, request, BUSY, Operation.Register);
+  };
 }
 
 function hasGoodLengths({ username, password }: LoginRegister): boolean {

@@ -7,6 +7,7 @@ import { serverEntry } from "../server/built-server.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { ClusterNodes } from "./cluster-nodes.ts";
 import { ClusterRun } from "./cluster-run.ts";
+import { ClusterStrangers } from "./cluster-strangers.ts";
 
 /**
  * Runs rounds of faults on a cluster of three processes. Ends the process: 0 when nothing that was
@@ -28,11 +29,13 @@ export async function clusterCommand(args: readonly string[]): Promise<never> {
   console.log(`seed ${seed}`);
   mkdirSync(resolve(values.folder), { recursive: true });
   const folder = mkdtempSync(join(resolve(values.folder), "millrace-cluster-"));
-  const nodes = await ClusterNodes.prepare(serverEntry(values.server), folder);
+  const entry = serverEntry(values.server);
+  const nodes = await ClusterNodes.prepare(entry, folder);
+  const strangers = new ClusterStrangers(nodes, { entry, folder });
   const onExit = () => nodes.killNow();
   process.on("exit", onExit);
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(130));
-  const isGood = await runRounds(nodes, seed, rounds).catch((error: unknown) => {
+  const isGood = await runRounds({ nodes, strangers, seed, rounds }).catch((error: unknown) => {
     const { kind, message } = asViolation(error);
     console.log(`\nVIOLATION (${kind}): ${message}`);
     return false;
@@ -43,9 +46,17 @@ export async function clusterCommand(args: readonly string[]): Promise<never> {
   process.exit(isGood ? 0 : 1);
 }
 
-async function runRounds(nodes: ClusterNodes, seed: number, rounds: number): Promise<boolean> {
+interface Plan {
+  readonly nodes: ClusterNodes;
+  readonly strangers: ClusterStrangers;
+  readonly seed: number;
+  readonly rounds: number;
+}
+
+async function runRounds({ nodes, strangers, seed, rounds }: Plan): Promise<boolean> {
   const run = new ClusterRun(nodes, seed);
   await run.begin();
+  console.log(`refused: ${await run.meet(strangers)}, and bytes that are no handshake`);
   for (let number = 1; number <= rounds; number += 1) {
     const startedMs = performance.now();
     const told = await run.round(number);

@@ -81,27 +81,33 @@ export class ClusterReader {
     const endMs = performance.now() + limitMs;
     for (;;) {
       const ends = await this.#tryEnds(at);
-      if (ends !== undefined) return ends;
+      if (typeof ends !== "string") return ends;
       if (performance.now() > endMs)
-        throw new Violation("server", `node ${at} could not be asked for its ends in ${limitMs} ms`);
+        throw new Violation("server", `node ${at} was not asked for its ends in ${limitMs} ms: ${ends}`);
       await sleep(LOOK_MS);
     }
   }
 
-  async #tryEnds(at: number): Promise<Ends | undefined> {
+  /** The ends, or why they cannot be told. */
+  async #tryEnds(at: number): Promise<Ends | string> {
     const connection = await NodeConnection.open(this.#node(at).clientPort, READER + BigInt(at));
     const ends: number[] = [];
     for (const { partition } of this.#topic.partitions) {
-      const answer = await connection?.command("PollMessages", pollBody(partition, { kind: "last" }, 1), 1n);
-      if (answer?.code === 0) ends.push(polled(this.#content, answer.payload).currentOffset);
+      const answer = await connection.command("PollMessages", pollBody(partition, { kind: "last" }, 1), 1n);
+      if (answer === undefined) return connection.trouble;
+      if (answer.code !== 0) {
+        connection.close();
+        return `a poll was answered with ${answer.code}`;
+      }
+      ends.push(polled(this.#content, answer.payload).currentOffset);
     }
-    connection?.close();
-    return ends.length === this.#topic.partitions.length ? ends : undefined;
+    connection.close();
+    return ends;
   }
 
   async #open(at: number): Promise<NodeConnection> {
     const connection = await NodeConnection.open(this.#node(at).clientPort, READER + BigInt(at));
-    if (connection === undefined) throw new Violation("server", `node ${at} took no login`);
+    if (!connection.isOpen) throw new Violation("server", `node ${at}: ${connection.trouble}`);
     return connection;
   }
 

@@ -9,6 +9,7 @@ import { asViolation, Violation } from "../oracle/violation.ts";
 import { chooseClusterFault, strike } from "./cluster-fault.ts";
 import { type ClusterNodes, NODES } from "./cluster-nodes.ts";
 import { ClusterReader } from "./cluster-reader.ts";
+import type { ClusterStrangers } from "./cluster-strangers.ts";
 import { ClusterWriter } from "./cluster-writer.ts";
 
 const TOPIC = "replicated";
@@ -67,6 +68,15 @@ export class ClusterRun {
     );
     await this.untilWritable();
     await this.#reader.untilCaughtUp(CAUGHT_UP_MAX_MS);
+  }
+
+  /** What does not belong to the cluster comes to it, and it goes on; answers what came. Throws Violation. */
+  async meet(strangers: ClusterStrangers): Promise<string> {
+    await strangers.sendBytes(this.#random);
+    const told = await strangers.intrude();
+    await this.untilWritable();
+    await this.#reader.untilCaughtUp(CAUGHT_UP_MAX_MS);
+    return told;
   }
 
   /** One fault and what heals it; answers what happened. Throws Violation. */

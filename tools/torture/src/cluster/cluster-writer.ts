@@ -97,7 +97,7 @@ export class ClusterWriter {
     this.#number += 1n;
     for (;;) {
       const connection = await this.#connected();
-      const answer = await connection?.command("SendMessages", body, this.#number);
+      const answer = await connection.command("SendMessages", body, this.#number);
       if (answer?.code === 0) return this.#acknowledge(batch, answer);
       if (answer !== undefined && !TRY_ANOTHER.has(answer.code)) {
         throw new Violation("answer", `${this.name}: a send was answered with ${answer.code}`);
@@ -115,7 +115,7 @@ export class ClusterWriter {
     else topic.acknowledge(batch, confirmation.partitionId, confirmation.baseOffset);
   }
 
-  async #connected(): Promise<NodeConnection | undefined> {
+  async #connected(): Promise<NodeConnection> {
     if (this.#connection?.isOpen === true) return this.#connection;
     const { nodes, client } = this.#options;
     this.#connection = await NodeConnection.open(nodes.node(this.#node).clientPort, client);

@@ -46,6 +46,7 @@ export class LinkProxy {
 
   /** Lets everything through again, also what waited in a silent link. */
   heal(): void {
+    if (this.#cut === undefined) return;
     this.#cut = undefined;
     for (const pair of this.#pairs) join(pair);
   }

@@ -17,6 +17,7 @@ const ANSWER_MAX_MS = 3000;
 /** Where a header says what it is, and the value of an eviction. */
 const COMMAND_POSITION = 60;
 const EVICTION_COMMAND = 13;
+const EVICTION_REASON_POSITION = 255;
 
 /** What a node answered: code 0 and the payload behind the result section, or a code. */
 export interface NodeAnswer {
@@ -34,22 +35,27 @@ export class NodeConnection {
   #received: Buffer = Buffer.alloc(0);
   #session = 0n;
   #isOpen = true;
+  #trouble = "";
   #answered: ((answer: NodeAnswer | undefined) => void) | undefined;
 
   private constructor(port: number, client: bigint) {
     this.#client = client;
     this.#socket = connect(port, "127.0.0.1").setNoDelay(true);
     this.#socket.on("data", (chunk: Buffer) => this.#onData(chunk));
-    this.#socket.on("error", () => this.close());
-    this.#socket.on("close", () => this.close());
+    this.#socket.on("error", (error) => this.close(error.message));
+    this.#socket.on("close", () => this.close("the node closed the connection"));
   }
 
-  /** Connects and logs in as root; nothing when the node cannot take a login now. */
-  static async open(port: number, client: bigint): Promise<NodeConnection | undefined> {
+  /** Connects and logs in as root. It is closed, and says why, when the node cannot take a login now. */
+  static async open(port: number, client: bigint): Promise<NodeConnection> {
     const connection = new NodeConnection(port, client);
-    if (await connection.#login()) return connection;
-    connection.close();
-    return undefined;
+    await connection.#login();
+    return connection;
+  }
+
+  /** What ended it. */
+  get trouble(): string {
+    return this.#trouble;
   }
 
   /** False once the connection was lost. */
@@ -67,19 +73,19 @@ export class NodeConnection {
     return this.#exchange(operation, body, { request: number, code });
   }
 
-  close(): void {
+  close(trouble = "it was closed"): void {
+    if (this.#isOpen) this.#trouble = trouble;
     this.#isOpen = false;
     this.#socket.destroy();
     this.#answered?.(undefined);
   }
 
-  async #login(): Promise<boolean> {
+  async #login(): Promise<void> {
     const sdk = { protocolVersion: PROTOCOL_VERSION, sdkName: "torture", sdkVersion: "1", context: "" };
     const body = encodeLoginRegister({ ...sdk, username: "iggy", password: "iggy" });
     const answer = await this.#exchange(Operation.Register, body, { request: 0n, code: 0 });
-    if (answer === undefined || answer.code !== 0) return false;
-    this.#session = BigInt(decodeLoginReply(answer.payload).session);
-    return true;
+    if (answer?.code === 0) this.#session = BigInt(decodeLoginReply(answer.payload).session);
+    else this.close(`the login was answered with ${answer?.code}`);
   }
 
   #exchange(
@@ -93,7 +99,10 @@ export class NodeConnection {
     encodeRequestHeader(frame, { length: frame.length, operation, ...owner, ...fields });
     frame.set(body, HEADER_LENGTH);
     return new Promise((resolve) => {
-      const timer = setTimeout(() => this.close(), ANSWER_MAX_MS);
+      const timer = setTimeout(
+        () => this.close(`no answer to ${operation} in ${ANSWER_MAX_MS} ms`),
+        ANSWER_MAX_MS,
+      );
       this.#answered = (answer) => {
         clearTimeout(timer);
         this.#answered = undefined;
@@ -108,7 +117,7 @@ export class NodeConnection {
     if (this.#received.length < HEADER_LENGTH) return;
     const isEviction = this.#received[COMMAND_POSITION] === EVICTION_COMMAND;
     if (isEviction) {
-      this.close();
+      this.close(`an eviction for ${this.#received[EVICTION_REASON_POSITION]}`);
       return;
     }
     const header = decodeReplyHeader(this.#received.subarray(0, HEADER_LENGTH));
