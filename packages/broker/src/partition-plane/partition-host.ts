@@ -204,6 +204,7 @@ export class PartitionHost {
       consumerOffsetsMax: config.consumerOffsetsMax,
       requestClientsMax: config.requestClientsMax,
       batchCipher: this.#context.batchCipher,
+      isReplica: this.#context.replication !== undefined,
     };
   }
 

@@ -157,7 +157,7 @@ class Opening {
    */
   async #repair(recovery: Recovery, writer: GroupWriter): Promise<void> {
     const { journaled, active } = this.#state;
-    if (recovery.frontier > journaled.nextOffset) {
+    if (recovery.frontier > journaled.nextOffset && this.#options.isReplica !== true) {
       journaled.nextOffset = recovery.frontier;
       await writer.rollToJournaled();
     }

@@ -40,6 +40,11 @@ export interface PartitionOptions {
   readonly consumerOffsetsMax: number;
   /** Given: damage that keeps an `exclusive` partition from taking writes is left behind, see `repairDamage`. */
   readonly repair?: RepairedOffsets;
+  /**
+   * The partition is one replica of several, and offsets of a torn tail are given again: the others decide
+   * what follows the last whole op, and nobody acknowledged what is torn here.
+   */
+  readonly isReplica?: boolean;
   /** Clients whose latest requests are remembered, so that a repetition is known; default 4096. */
   readonly requestClientsMax?: number;
   /** Opens the batches of an encrypted data directory when they are read; absent when it is not encrypted. */
