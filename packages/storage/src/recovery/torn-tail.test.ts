@@ -127,6 +127,15 @@ describe("a torn tail (A-02)", () => {
     }
   });
 
+  it("of one replica of several leaves no hole: the others decide what follows", async () => {
+    const { bench, all } = await written(30);
+    await bench.setFile(LOG, (await bench.fileBytes(LOG)).slice(0, -1));
+    await bench.open({ isReplica: true });
+    assert.equal(bench.partition.nextOffset, all.length - 1, "the torn message's offset is free");
+    assert.equal(await bench.append(["agreed on"]), all.length - 1);
+    await bench.close();
+  });
+
   it("leaves a hole that is no message, also when a second kill comes before the next one", async () => {
     const { bench, all } = await written(30);
     await bench.setFile(LOG, (await bench.fileBytes(LOG)).slice(0, -1));

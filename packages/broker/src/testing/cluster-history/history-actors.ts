@@ -205,8 +205,7 @@ export class Administrator extends Actor {
 
   async #delete(topic: TopicOracle): Promise<void> {
     topic.state = "unsure";
-    const doneAlready = ErrorCode.TopicNameNotFound;
-    await this.#change({ name: "DeleteTopic", body: encodeDeleteTopic(placeOf(topic)), doneAlready });
+    await this.#change({ name: "DeleteTopic", body: encodeDeleteTopic(placeOf(topic)) });
     topic.state = "deleted";
   }
 

@@ -9,13 +9,6 @@ import type { HistoryWorld } from "./history-world.ts";
 export const PROGRESS_MAX_MS = 30_000;
 /** Milliseconds between two tries of one operation, at most. */
 const PAUSE_MAX_MS = 100;
-/** A thing that another node made may not be known yet where it is asked for. */
-const UNKNOWN_CODES: ReadonlySet<number> = new Set([
-  ErrorCode.ResourceNotFound,
-  ErrorCode.StreamNameNotFound,
-  ErrorCode.TopicNameNotFound,
-  ErrorCode.PartitionNotFound,
-]);
 
 /** One operation of one client, tried until its outcome is known. */
 export interface Operation {
@@ -50,7 +43,8 @@ export async function carryOut(
       const answer = await client.ask(operation.name, operation.body, request);
       const code = answer?.code;
       world.trace(`c${client.id}`, `${operation.name} ${request} on ${client.node}: ${code ?? "lost"}`);
-      const isUnknown = code !== undefined && UNKNOWN_CODES.has(code);
+      // What another node made may not be known yet where it is asked for.
+      const isUnknown = code === ErrorCode.ResourceNotFound;
       if (isUnknown && operation.mayBeGone()) return { answer: undefined, isRetried };
       if (code !== undefined && !isTransient(code) && !isUnknown) return { answer, isRetried };
       isRetried ||= code === undefined || code === ErrorCode.TransientNotCommitted;
