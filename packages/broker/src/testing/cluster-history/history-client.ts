@@ -6,7 +6,7 @@ import type { HistoryWorld } from "./history-world.ts";
 /** A client that waits longer than this for an answer takes its connection for lost. */
 const ANSWER_MAX_MS = 8000;
 
-/** A client that goes from node to node and keeps its id. Any answer may be missing: nothing is known then. */
+/** A client that goes from node to node and keeps its id. An answer may be lost: nothing is known then. */
 export class HistoryClient {
   readonly id: bigint;
   /** Node of the connection. */
