@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ErrorCode } from "@millrace/errors";
 import { ReplicaCommand } from "@millrace/framing";
-import { SimDisk } from "@millrace/platform/sim";
 import { encodeCreateStream, encodePurgeTopic, NO_OPTIONS, toIdentifier } from "@millrace/protocol";
 import { sendBody } from "../testing/test-batches.ts";
 import type { TestClient } from "../testing/test-client.ts";
@@ -77,6 +76,18 @@ describe("A cluster of three brokers", () => {
     await cluster.group(one, 0);
     const answer = await cluster.drive(client.command("SendMessages", sendBody(["x"])));
     assert.equal(answer.code, ErrorCode.TransientNotAccepted);
+    await cluster.stop();
+  });
+
+  it("answers an offset that a backup has not heard of with 58 there, one that nobody has with 4100.", async () => {
+    const { cluster, client, one } = await withTopic();
+    await send(cluster, client, "a");
+    const onBackup = await cluster.login(one, 20n);
+    await cluster.group(one, 0);
+    const answer = await cluster.drive(onBackup.command("StoreConsumerOffset", storeBody(7, 5)));
+    assert.equal(answer.code, ErrorCode.TransientNotAccepted);
+    const onPrimary = await cluster.drive(client.command("StoreConsumerOffset", storeBody(7, 5)));
+    assert.equal(onPrimary.code, ErrorCode.InvalidOffset);
     await cluster.stop();
   });
 
@@ -166,10 +177,7 @@ describe("A cluster of three brokers", () => {
   it("fills a node whose directory was lost from the others, and counts on it again.", async () => {
     const { cluster, primary, client, one, other } = await withTopic();
     for (const text of ["a", "b", "c"]) await send(cluster, client, text);
-    cluster.kill(one);
-    const node = cluster.nodes[one];
-    assert.ok(node !== undefined);
-    node.disk = new SimDisk({ seed: 99 });
+    cluster.wipe(one);
     await cluster.startNode(one);
     assert.deepEqual(await seenOn(cluster, one, 3), ["a", "b", "c"]);
     cluster.kill(other);

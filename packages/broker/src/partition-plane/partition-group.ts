@@ -193,7 +193,7 @@ export class PartitionGroup {
       this.#fail(queued, this.#closedCode);
       return;
     }
-    if (this.#isBackup) {
+    if (this.isBackup) {
       this.#refuse(queued);
       return;
     }
@@ -239,7 +239,7 @@ export class PartitionGroup {
   }
 
   /** Another replica numbers the operations, or none does just now. */
-  get #isBackup(): boolean {
+  get isBackup(): boolean {
     return this.replication !== undefined && this.#replica?.isPrimary === false;
   }
 
@@ -319,7 +319,7 @@ export class PartitionGroup {
       this.lookForSpace();
     }
     if (partition === undefined || replica === undefined) return;
-    if (this.#isBackup) for (const queued of this.#queue.drain()) this.#refuse(queued);
+    if (this.isBackup) for (const queued of this.#queue.drain()) this.#refuse(queued);
     this.#payPurge(partition, replica);
     while (!this.purges.isOwed && this.#failure === undefined && replica.pipelineFree > 0) {
       const queued = this.#queue.shift();

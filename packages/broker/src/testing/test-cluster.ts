@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { BlockPool, createChecksumKernel, xxh3_64 } from "@millrace/framing";
-import type { Log, PeerBus } from "@millrace/platform";
+import type { Clock, Log, PeerBus } from "@millrace/platform";
 import {
+  type CrashKeep,
   createSimPeerBuses,
   createSimPlatform,
   type Packet,
   SimClock,
   SimDisk,
+  SimRandom,
 } from "@millrace/platform/sim";
 import { createMemoryTransport, type MemoryTransport } from "@millrace/transports/memory";
 import { CLUSTER_TIMING } from "@millrace/vsr";
@@ -28,12 +30,16 @@ interface Node {
   pool: BlockPool | undefined;
   starts: number;
   isDead: boolean;
+  /** Longest time a call to its disk takes; 0 for none. */
+  diskLatencyMaxMs: number;
 }
 
 /** What a test says of its cluster; everything else is as a server that was told nothing. */
 export interface TestClusterOptions {
   readonly log?: Log;
   readonly config?: Partial<BrokerConfig>;
+  /** Decides how long disks take and what they keep; default 0. */
+  readonly seed?: number;
 }
 
 /** Brokers of one cluster in one thread, on one simulated clock, each with a disk of its own. */
@@ -42,22 +48,29 @@ export class TestCluster {
   readonly nodes: Node[];
   /** Frames for which this answers false are lost. */
   passes: (packet: Packet) => boolean = () => true;
+  /** Milliseconds after which a frame arrives; as often as this names a time. */
+  delaysOf: (packet: Packet) => readonly number[] = () => [1];
   readonly #buses: readonly PeerBus[];
   readonly #log: Log | undefined;
   readonly #config: BrokerConfig;
+  readonly #seed: number;
+  readonly #random: SimRandom;
 
   constructor(replicaCount: number, options: TestClusterOptions = {}) {
     this.#log = options.log;
     this.#config = { ...BROKER_DEFAULTS, tailCacheLengthMax: 2 * MIB, ...options.config };
+    this.#seed = options.seed ?? 0;
+    this.#random = new SimRandom(this.#seed);
     this.nodes = Array.from({ length: replicaCount }, (_, at) => ({
-      ...{ disk: new SimDisk({ seed: at + 1 }), broker: undefined, transport: undefined, pool: undefined },
-      ...{ starts: 0, isDead: true },
+      ...{ disk: this.#emptyDisk(at), broker: undefined, transport: undefined, pool: undefined },
+      ...{ starts: 0, isDead: true, diskLatencyMaxMs: 0 },
     }));
     this.#buses = createSimPeerBuses({
       ...{ replicaCount, cluster: CLUSTER, hash: { hashBytes: xxh3_64 } },
       network: (packet, deliver) => {
         const isHeard = this.nodes[packet.to]?.isDead === false;
-        if (isHeard && this.passes(packet)) this.clock.setTimer(1, deliver);
+        if (!isHeard || !this.passes(packet)) return;
+        for (const delayMs of this.delaysOf(packet)) this.clock.setTimer(delayMs, deliver);
       },
     }).buses;
   }
@@ -69,27 +82,32 @@ export class TestCluster {
     return cluster;
   }
 
-  async startNode(at: number): Promise<void> {
+  /** Starts a node and lets time pass until it serves. */
+  startNode(at: number): Promise<void> {
+    return this.drive(this.openNode(at));
+  }
+
+  /** Starts a node; for who lets time pass himself. */
+  async openNode(at: number): Promise<void> {
     const node = this.#node(at);
     node.starts += 1;
     node.isDead = false;
     const log = this.#log?.child({ replica: at });
-    const platform = createSimPlatform({
-      ...{ seed: 100 * at + node.starts, clock: this.clock, disk: node.disk },
+    const simPlatform = createSimPlatform({
+      ...{ seed: 1000 * this.#seed + 100 * at + node.starts, clock: this.clock, disk: node.disk },
       ...(log === undefined ? {} : { log }),
     });
+    const platform = { ...simPlatform, clock: this.#clockOf(node) };
     const kernel = createChecksumKernel({ memoryLength: 16 * MIB });
     const pool = new BlockPool(kernel.memory, { blockLength: 65_536, checked: true });
     const bus = this.#busOf(at, node);
-    const broker = await this.drive(
-      createBroker({
-        ...{ platform, kernel, pool, config: this.#config },
-        cluster: { cluster: CLUSTER, bus, timing: CLUSTER_TIMING },
-        identity: { cluster: CLUSTER, replica: at, replicaCount: this.nodes.length },
-        roster: () => ({ name: "test", nodes: [] }),
-        rootUser: async () => ({ name: "iggy", passwordHash: await platform.passwords.hash("iggy") }),
-      }),
-    );
+    const broker = await createBroker({
+      ...{ platform, kernel, pool, config: this.#config },
+      cluster: { cluster: CLUSTER, bus, timing: CLUSTER_TIMING },
+      identity: { cluster: CLUSTER, replica: at, replicaCount: this.nodes.length },
+      roster: () => ({ name: "test", nodes: [] }),
+      rootUser: async () => ({ name: "iggy", passwordHash: await platform.passwords.hash("iggy") }),
+    });
     const transport = createMemoryTransport({ leases: pool });
     transport.listen((connection) => broker.onConnection(connection));
     Object.assign(node, { broker, transport, pool });
@@ -98,9 +116,23 @@ export class TestCluster {
   /** Ends a node's process at once. */
   kill(at: number): void {
     const node = this.#node(at);
-    node.disk = node.disk.kill();
-    node.isDead = true;
-    node.broker = undefined;
+    this.#end(node, node.disk.kill());
+  }
+
+  /** Fails the power of a node. */
+  crash(at: number, options: { readonly keep?: CrashKeep } = {}): void {
+    const node = this.#node(at);
+    this.#end(node, node.disk.crash(options));
+  }
+
+  /** Ends a node's process at once and empties its directory. */
+  wipe(at: number): void {
+    this.kill(at);
+    this.#node(at).disk = this.#emptyDisk(at);
+  }
+
+  #end(node: Node, disk: SimDisk): void {
+    Object.assign(node, { disk, isDead: true, broker: undefined });
   }
 
   /** Stops a node in order and sees that it holds no message memory any more. */
@@ -177,7 +209,29 @@ export class TestCluster {
     return promise;
   }
 
-  /** The bus of one start of a node: what was killed says nothing any more, though its timers go on. */
+  #emptyDisk(at: number): SimDisk {
+    const schedule = (completion: () => void) => {
+      const latencyMaxMs = this.nodes[at]?.diskLatencyMaxMs ?? 0;
+      if (latencyMaxMs === 0) queueMicrotask(completion);
+      else this.clock.setTimer(this.#random.fraction() * latencyMaxMs, completion);
+    };
+    return new SimDisk({ seed: 10 * this.#seed + at + 1, schedule });
+  }
+
+  /** The clock of one start of a node: for what was killed no time passes any more. */
+  #clockOf(node: Node): Clock {
+    const { clock } = this;
+    const { starts } = node;
+    const lives = () => node.starts === starts && !node.isDead;
+    return {
+      wallMicros: () => clock.wallMicros(),
+      monotonicMs: () => clock.monotonicMs(),
+      setTimer: (delayMs, callback) => clock.setTimer(delayMs, () => lives() && callback()),
+      afterEvent: (callback) => clock.afterEvent(() => lives() && callback()),
+    };
+  }
+
+  /** The bus of one start of a node: what was killed says nothing any more. */
   #busOf(at: number, node: Node): PeerBus {
     const bus = this.#buses[at];
     assert.ok(bus !== undefined);

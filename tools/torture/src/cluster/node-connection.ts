@@ -81,7 +81,7 @@ export class NodeConnection {
   }
 
   async #login(): Promise<void> {
-    const sdk = { protocolVersion: PROTOCOL_VERSION, sdkName: "torture", sdkVersion: "1", context: "" };
+    const sdk = { protocolVersion: PROTOCOL_VERSION, sdkName: "millrace-node", sdkVersion: "1", context: "" };
     const body = encodeLoginRegister({ ...sdk, username: "iggy", password: "iggy" });
     const answer = await this.#exchange(Operation.Register, body, { request: 0n, code: 0 });
     if (answer?.code === 0) this.#session = BigInt(decodeLoginReply(answer.payload).session);

@@ -41,15 +41,24 @@ export function storeOffset(group: PartitionGroup, offsetsMax: number, op: Store
   submitUnless(group, storing, op, () => {
     const partition = group.openPartition;
     if (partition.offsetsFault !== undefined) throw partition.offsetsFault;
-    if (op.offset >= BigInt(partition.committedNextOffset)) {
-      throw new CodedError(ErrorCode.InvalidOffset, "The offset lies beyond the last message.");
-    }
+    checkOffsetExists(group, partition, op.offset);
     checkOffsetRoom(partition, op.key, offsetsMax);
     if (group.purges.isUnderWay) {
       const text = "The partition is being purged: the offset would stand for other messages behind it.";
       throw new CodedError(ErrorCode.TransientNotAccepted, text);
     }
   });
+}
+
+/**
+ * What lies beyond the readable end was never read, except while a new primary does not know yet that what
+ * it holds is committed. @throws CodedError InvalidOffset; 58 in that case
+ */
+function checkOffsetExists(group: PartitionGroup, partition: Partition, offset: bigint): void {
+  if (offset < BigInt(partition.committedNextOffset)) return;
+  const mayBeCommitted = group.replication !== undefined && offset < BigInt(partition.nextOffset);
+  if (mayBeCommitted) throw new CodedError(ErrorCode.TransientNotAccepted);
+  throw new CodedError(ErrorCode.InvalidOffset, "The offset lies beyond the last message.");
 }
 
 /** See `PartitionHandle.storeOffsetForward`. */
@@ -103,9 +112,13 @@ export function deleteOffset(group: PartitionGroup, op: OffsetOp): void {
   });
 }
 
-/** What was done already may no longer be allowed; it is confirmed, not done again, so nothing is checked. */
+/**
+ * What was done already may no longer be allowed; it is confirmed, not done again, so nothing is checked. Nor
+ * is anything on a backup, which may be behind: it refuses whatever it is asked.
+ */
 function submitUnless(group: PartitionGroup, submitted: PartitionOp, op: OffsetOp, check: () => void): void {
-  const code = group.isRepetition(submitted) ? undefined : (op.refusal ?? codeOf(check));
+  const isChecked = !group.isBackup && !group.isRepetition(submitted);
+  const code = isChecked ? (op.refusal ?? codeOf(check)) : undefined;
   if (code === undefined) group.submit(submitted);
   else op.failed(code);
 }

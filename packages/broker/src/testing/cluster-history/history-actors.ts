@@ -1,0 +1,234 @@
+import assert from "node:assert/strict";
+import { ErrorCode } from "@millrace/errors";
+import { typedField } from "@millrace/framing";
+import {
+  decodeSendMessagesReply,
+  encodeCreateTopic,
+  encodeDeleteTopic,
+  encodeGetTopic,
+  encodePurgeTopic,
+  encodeStoreConsumerOffset,
+  toIdentifier,
+} from "@millrace/protocol";
+import { sendBody } from "../test-batches.ts";
+import { pollBody, polled } from "../test-polls.ts";
+import { HistoryClient } from "./history-client.ts";
+import { carryOut } from "./history-operation.ts";
+import { TopicOracle } from "./history-oracle.ts";
+import type { HistoryWorld } from "./history-world.ts";
+
+/** Stream of all topics of a history. */
+export const STREAM = "s";
+/** Messages that one poll may bring: more than a history has. */
+export const POLL_COUNT = 10_000;
+/** Topics that nobody deletes, so that there is always something to write to. */
+const TOPICS_KEPT = 2;
+const TOPICS_MAX = 6;
+
+const placeOf = (topic: TopicOracle) => ({ stream: toIdentifier(STREAM), topic: toIdentifier(topic.name) });
+
+/** Body of a poll of everything in a topic from `offset` on. */
+export function pollTopic(topic: TopicOracle, offset = 0): Uint8Array {
+  const strategy = { kind: "offset", offset: BigInt(offset) } as const;
+  return pollBody({ ...placeOf(topic), count: POLL_COUNT, strategy });
+}
+
+abstract class Actor {
+  readonly world: HistoryWorld;
+  readonly client: HistoryClient;
+  readonly below: (limit: number) => number;
+  /** Longest pause between two operations in milliseconds. */
+  protected abstract readonly pauseMaxMs: number;
+
+  constructor(world: HistoryWorld, number: number) {
+    const random = world.randomOf(number);
+    this.world = world;
+    this.below = (limit) => random.below(limit);
+    this.client = new HistoryClient(world, BigInt(100 + number));
+  }
+
+  /** One operation after the other until the cluster is healed. */
+  async run(): Promise<void> {
+    while (this.world.healedMs === undefined) {
+      await this.world.sleep(1 + this.below(this.pauseMaxMs));
+      await this.act();
+    }
+    this.leave();
+  }
+
+  /** Ends its connection. */
+  leave(): void {
+    this.client.leave();
+  }
+
+  protected abstract act(): Promise<void>;
+}
+
+/** Sends batches with numbers, again and again under one number until the outcome of each is known. */
+export class Producer extends Actor {
+  protected readonly pauseMaxMs = 150;
+  #batches = 0;
+
+  protected async act(): Promise<void> {
+    const topic = this.world.pickTopic(this.below);
+    if (topic !== undefined) await this.send(topic);
+  }
+
+  /** Sends one batch; what is acknowledged is read at once on the node that acknowledged it. */
+  async send(topic: TopicOracle): Promise<void> {
+    this.#batches += 1;
+    const count = 1 + this.below(3);
+    const texts = Array.from({ length: count }, (_, at) => `${this.client.id}.${this.#batches}.${at}`);
+    const sending = topic.sending(texts);
+    const body = sendBody(texts, { stream: STREAM, topic: topic.name });
+    const mayBeGone = () => topic.state !== "kept";
+    const { answer } = await carryOut(this, { name: "SendMessages", body, mayBeGone });
+    if (answer === undefined) return;
+    assert.equal(answer.code, 0, `a send to ${topic.name} is answered`);
+    const [confirmation] = decodeSendMessagesReply(answer.payload);
+    const baseOffset = confirmation?.baseOffset;
+    topic.acknowledged(texts, baseOffset, sending);
+    this.world.trace(`c${this.client.id}`, `${topic.name}@${baseOffset} ${texts}`);
+    if (topic.isPermanent && baseOffset !== undefined) await this.#readOwn(topic, texts, baseOffset);
+  }
+
+  async #readOwn(topic: TopicOracle, texts: readonly string[], baseOffset: number): Promise<void> {
+    const answer = await this.client.ask("PollMessages", pollTopic(topic, baseOffset));
+    if (answer?.code !== 0) return;
+    const own = polled(answer.payload).messages.slice(0, texts.length);
+    const what = `client ${this.client.id} reads what it wrote on node ${this.client.node} to ${topic.name}`;
+    assert.deepEqual(own.map(({ text }) => text), texts, what); // biome-ignore format: one line
+  }
+}
+
+/** Polls on any node, and stores offsets of what it read. */
+export class Consumer extends Actor {
+  protected readonly pauseMaxMs = 300;
+  /** Messages that a connection has seen in a topic. */
+  #seen: { connection: unknown; counts: Map<TopicOracle, number> } | undefined;
+
+  /** Number it stores its offsets under. */
+  get number(): number {
+    return Number(this.client.id);
+  }
+
+  protected async act(): Promise<void> {
+    const topic = this.world.pickTopic(this.below);
+    if (topic === undefined) return;
+    if (this.below(4) === 0) this.client.leave();
+    if (!(await this.client.goTo(this.below(this.world.cluster.nodes.length)))) return;
+    const answer = await this.client.ask("PollMessages", pollTopic(topic));
+    if (answer?.code !== 0) return;
+    const { messages } = polled(answer.payload);
+    topic.read(messages);
+    if (topic.isPermanent) this.#neverFewer(topic, messages.length);
+    const last = messages.at(-1);
+    if (last !== undefined && topic.isPermanent && this.below(2) === 0) await this.#store(topic, last.offset);
+  }
+
+  #neverFewer(topic: TopicOracle, count: number): void {
+    const { connection } = this.client;
+    if (this.#seen?.connection !== connection) this.#seen = { connection, counts: new Map() };
+    const before = this.#seen?.counts.get(topic) ?? 0;
+    assert.ok(
+      count >= before,
+      `${topic.name} on node ${this.client.node} goes back from ${before} to ${count}`,
+    );
+    this.#seen?.counts.set(topic, count);
+  }
+
+  async #store(topic: TopicOracle, offset: number): Promise<void> {
+    topic.storing(this.number, offset);
+    const consumer = { kind: "consumer", id: toIdentifier(this.number) } as const;
+    const place = { ...placeOf(topic), partitionId: 0, consumer };
+    const { answer } = await carryOut(this, {
+      name: "StoreConsumerOffset",
+      body: encodeStoreConsumerOffset({ ...place, offset: BigInt(offset), ack: "quorum" }),
+      mayBeGone: () => topic.state !== "kept",
+    });
+    if (answer === undefined) return;
+    assert.equal(answer.code, 0, `storing offset ${offset} of ${topic.name} is answered`);
+    topic.stored(this.number, offset);
+  }
+}
+
+/** What an administrator does. */
+export interface AdministratorOptions {
+  /** All his topics are persisted. */
+  readonly isPersisted: boolean;
+  /** He purges topics beside all else. */
+  readonly hasPurges: boolean;
+}
+
+/** Makes, purges and deletes topics. */
+export class Administrator extends Actor {
+  protected readonly pauseMaxMs = 1500;
+  readonly #isPersisted: boolean;
+  readonly #hasPurges: boolean;
+  #made = 0;
+
+  constructor(world: HistoryWorld, number: number, options: AdministratorOptions) {
+    super(world, number);
+    this.#isPersisted = options.isPersisted;
+    this.#hasPurges = options.hasPurges;
+  }
+
+  protected async act(): Promise<void> {
+    const choice = this.below(4);
+    const { topics } = this.world;
+    const topic = topics[this.below(topics.length)];
+    if (choice === 0 && topics.length < TOPICS_MAX) await this.create();
+    else if (topic?.state !== "kept") return;
+    else if (choice === 1 && topics.indexOf(topic) >= TOPICS_KEPT) await this.#delete(topic);
+    else if (!topic.isPermanent && this.#hasPurges) await this.purge(topic);
+  }
+
+  /** Makes a topic; every other one is purged now and then. */
+  async create(): Promise<void> {
+    this.#made += 1;
+    const topic = new TopicOracle(`t${this.#made}`, this.#made % 2 === 1);
+    const durability = this.#isPersisted || this.below(2) === 0 ? "persisted" : "replicated";
+    const options = ["durability", "consumer_offset_durability"].map((key) => ({
+      ...{ key, value: typedField("string", durability) },
+    }));
+    const stream = toIdentifier(STREAM);
+    await this.#change({
+      name: "CreateTopic",
+      body: encodeCreateTopic({ stream, name: topic.name, partitionsCount: 1, options }),
+      doneAlready: ErrorCode.TopicNameAlreadyExists,
+    });
+    this.world.topics.push(topic);
+    const read = await this.client.ask("GetTopic", encodeGetTopic(placeOf(topic)));
+    if (read === undefined || read.code !== 0) return;
+    assert.notEqual(read.payload.length, 0, `${topic.name} is known where it was made`);
+  }
+
+  async #delete(topic: TopicOracle): Promise<void> {
+    topic.state = "unsure";
+    await this.#change({ name: "DeleteTopic", body: encodeDeleteTopic(placeOf(topic)) });
+    topic.state = "deleted";
+  }
+
+  /** Purges a topic. */
+  async purge(topic: TopicOracle): Promise<void> {
+    topic.purgeBegins();
+    await this.#change({ name: "PurgeTopic", body: encodePurgeTopic(placeOf(topic)) });
+    topic.purgeEnds();
+  }
+
+  async #change(change: {
+    readonly name: "CreateTopic" | "DeleteTopic" | "PurgeTopic";
+    readonly body: Uint8Array;
+    readonly doneAlready?: number;
+  }): Promise<void> {
+    const { name, body, doneAlready } = change;
+    const { answer, isRetried } = await carryOut(this, {
+      name,
+      body,
+      mayBeGone: () => name === "DeleteTopic",
+    });
+    const code = answer?.code ?? 0;
+    const isDone = code === doneAlready || code === ErrorCode.RequestAlreadyApplied;
+    assert.ok(code === 0 || (isRetried && isDone), `${name} is done, not answered ${code}`);
+  }
+}

@@ -1,0 +1,150 @@
+import type { Packet, SimRandom } from "@millrace/platform/sim";
+import type { HistoryWorld } from "./history-world.ts";
+
+/** What a seed may do to the nodes. */
+export interface FaultKinds {
+  /** Power fails on single nodes: only where everything is persisted. */
+  readonly hasPowerLoss: boolean;
+  /** One directory is lost, once. */
+  readonly hasWipe: boolean;
+}
+
+const DOWN_MAX_MS = 4000;
+const FAULT_MAX_MS = 3000;
+const PAUSE_MAX_MS = 1200;
+const DISK_LATENCY_MAX_MS = 40;
+const DELAY_MAX_MS = 120;
+
+/** Ends nodes, cuts and spoils their links and slows their disks, as a seed decides. */
+export class Faults {
+  readonly #world: HistoryWorld;
+  readonly #random: SimRandom;
+  readonly #kinds: FaultKinds;
+  /** Links that carry nothing, as "from-to". */
+  readonly #cut = new Set<string>();
+  /** Chances by which a frame is lost, comes twice or late. */
+  #noise = { loss: 0, repeat: 0, delay: 0 };
+  #isWiped = false;
+  readonly #underWay = new Set<Promise<void>>();
+
+  constructor(world: HistoryWorld, random: SimRandom, kinds: FaultKinds) {
+    this.#world = world;
+    this.#random = random;
+    this.#kinds = kinds;
+    const { cluster } = world;
+    cluster.passes = ({ from, to }) => !this.#cut.has(`${from}-${to}`);
+    cluster.delaysOf = (packet) => this.#delaysOf(packet);
+  }
+
+  /** Does harm `count` times, one beside the other, then mends everything. */
+  async run(count: number): Promise<void> {
+    const { world } = this;
+    for (let number = 0; number < count; number += 1) {
+      await world.sleep(1 + this.#random.below(PAUSE_MAX_MS));
+      const harm = this.#harm().finally(() => this.#underWay.delete(harm));
+      this.#underWay.add(harm);
+    }
+    await Promise.all(this.#underWay);
+    world.trace("faults", "healed");
+    world.healedMs = world.nowMs;
+  }
+
+  get world(): HistoryWorld {
+    return this.#world;
+  }
+
+  #delaysOf(_packet: Packet): readonly number[] {
+    const { loss, repeat, delay } = this.#noise;
+    if (this.#random.chance(loss)) return [];
+    const late = () => 1 + (this.#random.chance(delay) ? this.#random.below(DELAY_MAX_MS) : 0);
+    return this.#random.chance(repeat) ? [late(), late()] : [late()];
+  }
+
+  #harm(): Promise<void> {
+    const at = this.#random.below(this.#world.cluster.nodes.length);
+    switch (this.#random.below(9)) {
+      case 0:
+      case 1:
+        return this.#down([at], "killed", (one) => this.#world.cluster.kill(one));
+      case 2:
+        return this.#down([0, 1, 2], "killed", (one) => this.#world.cluster.kill(one));
+      case 3:
+        return this.#powerLoss(at);
+      case 4:
+        return this.#wipe(at);
+      case 5:
+        return this.#spoil();
+      case 6:
+        return this.#slow(at);
+      default:
+        return this.#cutOff(at);
+    }
+  }
+
+  async #powerLoss(at: number): Promise<void> {
+    const keep = (["none", "all", "random"] as const)[this.#random.below(3)]!;
+    if (!this.#kinds.hasPowerLoss) return;
+    await this.#down([at], `powerless, keeps ${keep}`, (one) => this.#world.cluster.crash(one, { keep }));
+  }
+
+  async #wipe(at: number): Promise<void> {
+    const areUp = this.#world.cluster.nodes.every(({ broker }) => broker !== undefined);
+    if (!this.#kinds.hasWipe || this.#isWiped || !areUp) return;
+    this.#isWiped = true;
+    await this.#down([at], "wiped", (one) => this.#world.cluster.wipe(one));
+  }
+
+  /** Ends those of the nodes that serve, and starts them again after a while. */
+  async #down(nodes: readonly number[], how: string, end: (at: number) => void): Promise<void> {
+    const { cluster } = this.#world;
+    const ended = nodes.filter((at) => cluster.nodes[at]?.broker !== undefined);
+    for (const at of ended) {
+      this.#world.trace(`n${at}`, how);
+      this.#world.end(at, () => end(at));
+    }
+    await Promise.all(ended.map((at) => this.#startLater(at)));
+  }
+
+  async #startLater(at: number): Promise<void> {
+    await this.#world.sleep(1 + this.#random.below(DOWN_MAX_MS));
+    await this.#world.cluster.openNode(at);
+    this.#world.trace(`n${at}`, "started");
+  }
+
+  async #cutOff(at: number): Promise<void> {
+    const others = [0, 1, 2].filter((one) => one !== at);
+    const other = others[this.#random.below(2)];
+    const both = others.flatMap((one) => [`${one}-${at}`, `${at}-${one}`]);
+    const kinds = [
+      both,
+      [`${at}-${other}`, `${other}-${at}`],
+      [`${at}-${other}`],
+      others.map((one) => `${at}-${one}`),
+      others.map((one) => `${one}-${at}`),
+    ];
+    const links = kinds[this.#random.below(kinds.length)] ?? [];
+    this.#world.trace("links", `cut ${links}`);
+    for (const link of links) this.#cut.add(link);
+    await this.#world.sleep(1 + this.#random.below(FAULT_MAX_MS));
+    for (const link of links) this.#cut.delete(link);
+    this.#world.trace("links", `mended ${links}`);
+  }
+
+  async #spoil(): Promise<void> {
+    const some = () => this.#random.fraction() * 0.3;
+    this.#noise = { loss: some(), repeat: some(), delay: this.#random.fraction() };
+    this.#world.trace("links", `spoilt ${JSON.stringify(this.#noise)}`);
+    await this.#world.sleep(1 + this.#random.below(FAULT_MAX_MS));
+    this.#noise = { loss: 0, repeat: 0, delay: 0 };
+    this.#world.trace("links", "clean");
+  }
+
+  async #slow(at: number): Promise<void> {
+    const node = this.#world.cluster.nodes[at];
+    if (node === undefined) return;
+    node.diskLatencyMaxMs = 1 + this.#random.below(DISK_LATENCY_MAX_MS);
+    this.#world.trace(`n${at}`, `slow disk ${node.diskLatencyMaxMs}`);
+    await this.#world.sleep(1 + this.#random.below(FAULT_MAX_MS));
+    node.diskLatencyMaxMs = 0;
+  }
+}

@@ -1,0 +1,220 @@
+import assert from "node:assert/strict";
+import { loadKeyHash, xxh3_64 } from "@millrace/framing";
+import {
+  decodeGetConsumerOffsetReply,
+  encodeCreateStream,
+  encodeGetConsumerOffset,
+  NO_OPTIONS,
+  toIdentifier,
+} from "@millrace/protocol";
+import { loadTokenDigest } from "../../tokens/token-digest.ts";
+import type { TestClient } from "../test-client.ts";
+import { TestCluster } from "../test-cluster.ts";
+import { polled } from "../test-polls.ts";
+import { Administrator, Consumer, Producer, pollTopic, STREAM } from "./history-actors.ts";
+import { Faults } from "./history-faults.ts";
+import { PROGRESS_MAX_MS } from "./history-operation.ts";
+import type { TopicOracle } from "./history-oracle.ts";
+import { HistoryWorld } from "./history-world.ts";
+
+/** What a history came to. */
+export interface HistoryEnd {
+  /** Everything that clients and nodes met, one line each, with the time. */
+  readonly lines: readonly string[];
+  readonly acknowledged: number;
+  readonly simulatedMs: number;
+}
+
+/** A history that broke a promise; its message begins with the seed and ends with the last events. */
+class BrokenHistory extends Error {
+  constructor(world: HistoryWorld, cause: unknown) {
+    const text = cause instanceof Error ? cause.message : String(cause);
+    super(
+      `seed ${world.seed}, ${world.nowMs.toFixed(0)} ms: ${text}\n${world.lines.slice(-LINES_SHOWN).join("\n")}`,
+      { cause },
+    );
+    if (cause instanceof Error && cause.stack !== undefined) this.stack = `${this.message}\n${cause.stack}`;
+  }
+}
+
+/** Lines of a broken history that are shown; all with `MILLRACE_CLUSTER_TRACE=1`. */
+const LINES_SHOWN = process.env["MILLRACE_CLUSTER_TRACE"] === "1" ? 100_000 : 40;
+/** A replica that lacks what a purge took away needs the state of another, which is not handed over yet. */
+const PURGES = process.env["MILLRACE_CLUSTER_PURGES"] === "1";
+const FAULTS_MIN = 6;
+const FAULTS_MAX = 16;
+
+/**
+ * Plays the history of a seed: clients that write and read a cluster of three brokers while nodes, disks and
+ * links fail; then all is mended, and what the clients were told must be true on each node.
+ *
+ * @throws Error that names the seed, when a promise was broken
+ */
+export async function runHistory(seed: number): Promise<HistoryEnd> {
+  // Both take real time at their first use, while the clock of a history would go on.
+  await Promise.all([loadTokenDigest(), loadKeyHash()]);
+  const cluster = new TestCluster(3, { seed });
+  const world = new HistoryWorld(seed, cluster);
+  try {
+    await play(world);
+  } catch (error) {
+    throw new BrokenHistory(world, error);
+  }
+  const acknowledged = world.topics.reduce((sum, topic) => sum + topic.acknowledgedCount, 0);
+  return { lines: world.lines, acknowledged, simulatedMs: world.nowMs };
+}
+
+async function play(world: HistoryWorld): Promise<void> {
+  const { cluster } = world;
+  const random = world.randomOf(0);
+  const isPersisted = random.chance(0.5);
+  for (const at of cluster.nodes.keys()) await cluster.startNode(at);
+  const root = await cluster.login(await cluster.metadataPrimary(), 99n);
+  await cluster.drive(root.ok("CreateStream", encodeCreateStream({ name: STREAM, options: NO_OPTIONS })));
+  root.close();
+  const administrator = new Administrator(world, 1, { isPersisted, hasPurges: PURGES });
+  for (let count = 0; count < 2; count += 1) await cluster.drive(administrator.create());
+  const kinds = { hasPowerLoss: isPersisted, hasWipe: random.chance(0.3) };
+  const faults = new Faults(world, random, kinds);
+  const producers = [2, 3, 4].map((number) => new Producer(world, number));
+  const consumers = [5, 6].map((number) => new Consumer(world, number));
+  const actors = [administrator, ...producers, ...consumers].map((actor) => actor.run());
+  const faultsCount = FAULTS_MIN + random.below(FAULTS_MAX - FAULTS_MIN);
+  await driveAll(world, [faults.run(faultsCount), ...actors]);
+  await progress(world);
+  await comparison(world, consumers);
+  await purgeAll(world, administrator);
+  await comparison(world, consumers);
+  await cluster.stop();
+}
+
+/** Lets time pass until all have ended; the first that fails ends it. */
+async function driveAll(world: HistoryWorld, all: readonly Promise<void>[]): Promise<void> {
+  let isOver = false;
+  const over = Promise.all(all).finally(() => {
+    isOver = true;
+  });
+  over.catch(() => {});
+  while (!isOver) await world.cluster.clock.run(1);
+  await over;
+}
+
+/** A mended cluster takes a new message for every topic. */
+async function progress(world: HistoryWorld): Promise<void> {
+  world.healedMs = world.nowMs;
+  const producer = new Producer(world, 9);
+  for (const topic of keptOf(world)) await driveAll(world, [producer.send(topic)]);
+  producer.leave();
+}
+
+/** Purges what may be purged, while all is well, and writes to it again. */
+async function purgeAll(world: HistoryWorld, administrator: Administrator): Promise<void> {
+  world.healedMs = world.nowMs;
+  const producer = new Producer(world, 10);
+  for (const topic of keptOf(world)) {
+    if (topic.isPermanent) continue;
+    await driveAll(world, [administrator.purge(topic)]);
+    await driveAll(world, [producer.send(topic)]);
+  }
+  administrator.leave();
+  producer.leave();
+}
+
+function keptOf(world: HistoryWorld): TopicOracle[] {
+  return world.topics.filter(({ state }) => state === "kept");
+}
+
+/** All nodes come to say the same, and it is what was promised. */
+async function comparison(world: HistoryWorld, consumers: readonly Consumer[]): Promise<void> {
+  const { cluster } = world;
+  await soon(world, "the nodes' catalogs are equal", () => {
+    const all = cluster.nodes.map((_, at) => catalogOf(cluster, at));
+    return all.every((one) => one === all[0]);
+  });
+  const names = namesOf(cluster);
+  assert.deepEqual(
+    [...names].sort(),
+    keptOf(world)
+      .map(({ name }) => name)
+      .sort(),
+    "the topics there are",
+  );
+  const clients = await loginAll(cluster);
+  for (const topic of keptOf(world)) await compareTopic(world, { clients, topic, consumers });
+  for (const client of clients) client.close();
+}
+
+function namesOf(cluster: TestCluster): string[] {
+  const { catalog } = cluster.broker(0).shard;
+  const stream = catalog.findStream(toIdentifier(STREAM));
+  return stream?.topics.list().map(({ name }) => name) ?? [];
+}
+
+async function loginAll(cluster: TestCluster): Promise<TestClient[]> {
+  const clients: TestClient[] = [];
+  for (const at of cluster.nodes.keys()) clients.push(await cluster.login(at, BigInt(500 + at)));
+  return clients;
+}
+
+async function compareTopic(
+  world: HistoryWorld,
+  {
+    clients,
+    topic,
+    consumers,
+  }: { clients: TestClient[]; topic: TopicOracle; consumers: readonly Consumer[] },
+): Promise<void> {
+  const { cluster } = world;
+  const startMs = world.nowMs;
+  for (;;) {
+    const answers = [];
+    for (const client of clients) answers.push(await stateOf(cluster, client, topic, consumers));
+    const [first, ...others] = answers;
+    assert.ok(first !== undefined);
+    if (
+      first.messages !== undefined &&
+      others.every((one) => JSON.stringify(one) === JSON.stringify(first))
+    ) {
+      topic.finally(first.messages);
+      for (const [at, { number }] of consumers.entries()) topic.finallyStored(number, first.offsets[at]);
+      return;
+    }
+    const shown = answers.map(({ messages, offsets }) => `${messages?.length} messages, offsets ${offsets}`);
+    assert.ok(
+      world.nowMs - startMs < PROGRESS_MAX_MS,
+      `${topic.name} is the same on each node: ${shown.join("; ")}`,
+    );
+    await cluster.clock.run(50);
+  }
+}
+
+async function stateOf(
+  cluster: TestCluster,
+  client: TestClient,
+  topic: TopicOracle,
+  consumers: readonly Consumer[],
+) {
+  const answer = await cluster.drive(client.command("PollMessages", pollTopic(topic)));
+  const messages = answer.code === 0 ? polled(answer.payload).messages : undefined;
+  const offsets: (number | undefined)[] = [];
+  for (const { number } of consumers) {
+    const consumer = { kind: "consumer", id: toIdentifier(number) } as const;
+    const place = { stream: toIdentifier(STREAM), topic: toIdentifier(topic.name), partitionId: 0, consumer };
+    const stored = await cluster.drive(client.command("GetConsumerOffset", encodeGetConsumerOffset(place)));
+    offsets.push(stored.code === 0 ? decodeGetConsumerOffsetReply(stored.payload)?.storedOffset : undefined);
+  }
+  return { messages, offsets };
+}
+
+/** What a node knows of the catalog, in few letters. */
+function catalogOf(cluster: TestCluster, at: number): string {
+  return xxh3_64(cluster.broker(at).shard.catalog.encodeSnapshot()).toString(16);
+}
+
+async function soon(world: HistoryWorld, what: string, isSo: () => boolean): Promise<void> {
+  const startMs = world.nowMs;
+  while (!isSo()) {
+    assert.ok(world.nowMs - startMs < PROGRESS_MAX_MS, `soon after healing ${what}`);
+    await world.cluster.clock.run(10);
+  }
+}
