@@ -56,7 +56,7 @@ export interface World {
   readonly askSecret: (question: string) => Promise<string | undefined>;
   /** Calls back at the next Ctrl-C; the function it returns takes the listener away again. */
   readonly onInterrupt: (callback: () => void) => () => void;
-  /** Calls back whenever this process is asked to stop: SIGINT, SIGTERM, SIGHUP; the function takes it away. */
+  /** Calls back at each SIGINT, SIGTERM and SIGHUP; the function it returns takes the listener away again. */
   readonly onStop: (callback: () => void) => () => void;
   /** Milliseconds of a clock that only runs forward. */
   readonly elapsedMs: () => number;
