@@ -10,6 +10,8 @@ const ASK_MS = 1000;
 /** Questions in a row that may fail before it is said: an election takes less. */
 const FAILURES_BEFORE_WORD = 15;
 
+const LOGIN_AGAIN_MS = 200;
+
 /** What a watch works with. */
 export interface WatchParts {
   readonly world: Pick<World, "connect">;
@@ -45,6 +47,18 @@ export async function watchLeader(parts: WatchParts): Promise<void> {
     }
   }
   await client?.close().catch(() => {});
+}
+
+/** Waits until a node takes logins: the root user reaches each a moment after the cluster has formed. */
+export async function untilLogin(
+  { world, credentials, signal }: Pick<WatchParts, "world" | "credentials" | "signal">,
+  node: DevNode,
+): Promise<void> {
+  while (!signal.aborted) {
+    const client = await connectTo(world, node, credentials).catch(() => undefined);
+    if (client !== undefined) return client.close().catch(() => {});
+    await sleep(LOGIN_AGAIN_MS, undefined, { signal }).catch(() => {});
+  }
 }
 
 function nextOf(nodes: readonly DevNode[], turn: number): DevNode {

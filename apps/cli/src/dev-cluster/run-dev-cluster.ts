@@ -5,7 +5,7 @@ import type { World } from "../world.ts";
 import { DevNodes, type NodeEvents } from "./dev-nodes.ts";
 import { type ClusterFolder, openFolder, writeConfigs } from "./folder.ts";
 import { freePorts } from "./free-ports.ts";
-import { watchLeader } from "./leader-watch.ts";
+import { untilLogin, watchLeader } from "./leader-watch.ts";
 import { type DevNode, HOST, PORTS_PER_NODE, planNodes } from "./plan.ts";
 
 /** What is asked of a cluster on this machine. */
@@ -77,8 +77,11 @@ async function follow({ world, output }: DevClusterParts, running: Running): Pro
     return true;
   };
   const timer = setTimeout(() => show(undefined), FIRST_LEADER_MS);
+  const asking = { world, signal, credentials: credentialsOf(world.environment) };
+  const timeout = AbortSignal.any([signal, AbortSignal.timeout(FIRST_LEADER_MS)]);
+  await Promise.all(nodes.map((node) => untilLogin({ ...asking, signal: timeout }, node)));
   await watchLeader({
-    ...{ world, signal, credentials: credentialsOf(world.environment) },
+    ...asking,
     running: () => servers.running(),
     onLeader: (name) => {
       if (!show(name)) output.line(`${name} leads now`);
