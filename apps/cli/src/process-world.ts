@@ -3,8 +3,11 @@ import { join } from "node:path";
 import { isCancel, password } from "@clack/prompts";
 import { connect } from "./connection/connect.ts";
 import { openPinger } from "./connection/pinger.ts";
-import { runServer } from "./server-process.ts";
+import { runServer, startServer } from "./server-process.ts";
 import type { World } from "./world.ts";
+
+/** Ctrl-C, what asks a service to stop, and a terminal that was closed. */
+const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** The world of a real process: its streams, its environment, its signals, the network. */
 export function openProcessWorld(): World {
@@ -17,11 +20,18 @@ export function openProcessWorld(): World {
     connect,
     openPinger,
     runServer,
+    startServer,
     askSecret,
     onInterrupt: (callback) => {
       process.once("SIGINT", callback);
       return () => {
         process.off("SIGINT", callback);
+      };
+    },
+    onStop: (callback) => {
+      for (const signal of STOP_SIGNALS) process.on(signal, callback);
+      return () => {
+        for (const signal of STOP_SIGNALS) process.off(signal, callback);
       };
     },
     elapsedMs: () => performance.now(),

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CodedError, ErrorCode } from "@millrace/errors";
 import { ExitCode } from "./exit-codes.ts";
+import type { ServerChild, ServerEnd, ServerStart } from "./world.ts";
 
 const SERVER_PACKAGE = "millrace-server";
 /** What a shell reports for a process that a signal ended: 128 and the signal's number. */
@@ -17,20 +18,69 @@ const SIGNAL_NUMBERS = { SIGINT: 2, SIGTERM: 15 } as const;
  * @throws CodedError InvalidConfiguration when no server is installed beside this command
  */
 export async function runServer(serverArguments: readonly string[]): Promise<ExitCode> {
-  const script = findServer(fileURLToPath(import.meta.url));
-  if (script === undefined) {
-    throw new CodedError(
-      ErrorCode.InvalidConfiguration,
-      `There is no ${SERVER_PACKAGE} beside this command; add it with: npm install ${SERVER_PACKAGE}`,
-    );
-  }
-  const child = spawn(process.execPath, [script, ...serverArguments], { stdio: "inherit" });
+  const child = spawn(process.execPath, [serverHere(), ...serverArguments], { stdio: "inherit" });
   const release = handSignalsOn(child);
   try {
     return (await exitOf(child)) as ExitCode;
   } finally {
     release();
   }
+}
+
+/** Characters of a server's stderr that are kept, for the case that it ends. */
+const LAST_WORDS_MAX = 4096;
+
+/** What a server prints once its listeners are open and the banner is complete. */
+const SERVES = /^ {2}data /m;
+
+/**
+ * Starts `millrace-server` beside this process. It has a process group of its own: Ctrl-C on a terminal does
+ * not reach it, whoever started it ends it by `signal`.
+ * @throws CodedError InvalidConfiguration when no server is installed beside this command
+ */
+export function startServer({ arguments: given, environment }: ServerStart): ServerChild {
+  const child = spawn(process.execPath, [serverHere(), ...given], {
+    env: environment,
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+    windowsHide: true,
+  });
+  let words = "";
+  child.stderr.on("data", (bytes: Buffer) => {
+    words = (words + bytes.toString()).slice(-LAST_WORDS_MAX);
+  });
+  const ended = new Promise<ServerEnd>((resolve) => {
+    child.once("error", () => resolve(ExitCode.failed));
+    child.once("close", (code, signal) => resolve(code ?? signal ?? ExitCode.failed));
+  });
+  return {
+    pid: child.pid ?? 0,
+    ready: Promise.race([servesOf(child), ended.then(() => false)]),
+    ended,
+    lastWords: () => words.trim(),
+    signal: (signal) => {
+      child.kill(signal);
+    },
+  };
+}
+
+function servesOf({ stdout }: ChildProcess): Promise<true> {
+  return new Promise((resolve) => {
+    let printed = "";
+    stdout?.on("data", (bytes: Buffer) => {
+      printed = (printed + bytes.toString()).slice(-LAST_WORDS_MAX);
+      if (SERVES.test(printed)) resolve(true);
+    });
+  });
+}
+
+function serverHere(): string {
+  const script = findServer(fileURLToPath(import.meta.url));
+  if (script !== undefined) return script;
+  throw new CodedError(
+    ErrorCode.InvalidConfiguration,
+    `There is no ${SERVER_PACKAGE} beside this command; add it with: npm install ${SERVER_PACKAGE}`,
+  );
 }
 
 /**

@@ -15,6 +15,27 @@ export interface Pinger {
   close(): Promise<void>;
 }
 
+/** What a server is started with. */
+export interface ServerStart {
+  readonly arguments: readonly string[];
+  /** Its whole environment. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** How a process ended: its exit code, or the signal that ended it. */
+export type ServerEnd = number | NodeJS.Signals;
+
+/** A server that was started here and runs beside this command. */
+export interface ServerChild {
+  readonly pid: number;
+  /** Resolves with true once it serves, with false when it ended before that. */
+  readonly ready: Promise<boolean>;
+  readonly ended: Promise<ServerEnd>;
+  /** The last of what it wrote on stderr. */
+  lastWords(): string;
+  signal(signal: NodeJS.Signals): void;
+}
+
 /** Everything a command may touch outside itself; tests put fakes here. */
 export interface World {
   readonly stdin: Readable & TerminalLike;
@@ -29,10 +50,14 @@ export interface World {
   readonly openPinger: (target: ServerTarget) => Promise<Pinger>;
   /** Runs a server here and answers its exit code. */
   readonly runServer: (serverArguments: readonly string[]) => Promise<ExitCode>;
+  /** Starts a server here and leaves it running. */
+  readonly startServer: (start: ServerStart) => ServerChild;
   /** Asks on the terminal without showing what is typed. Undefined when the person gave up. */
   readonly askSecret: (question: string) => Promise<string | undefined>;
   /** Calls back at the next Ctrl-C; the function it returns takes the listener away again. */
   readonly onInterrupt: (callback: () => void) => () => void;
+  /** Calls back at each SIGINT, SIGTERM and SIGHUP; the function it returns takes the listener away again. */
+  readonly onStop: (callback: () => void) => () => void;
   /** Milliseconds of a clock that only runs forward. */
   readonly elapsedMs: () => number;
 }

@@ -10,6 +10,7 @@ export interface FakeWorldOptions {
   readonly client?: Client;
   readonly connect?: World["connect"];
   readonly openPinger?: World["openPinger"];
+  readonly startServer?: World["startServer"];
   readonly stdin?: string | Readable;
   readonly stdinIsTerminal?: boolean;
   readonly isTerminal?: boolean;
@@ -55,8 +56,16 @@ export async function runFake(args: readonly string[], options: FakeWorldOptions
       serverArguments.push(given);
       return ExitCode.ok;
     },
+    startServer: (start) => {
+      if (options.startServer !== undefined) return options.startServer(start);
+      throw new Error("this command line was not expected to start a server");
+    },
     askSecret: async () => options.secret,
     onInterrupt: (callback) => {
+      options.onListen?.(callback);
+      return () => {};
+    },
+    onStop: (callback) => {
       options.onListen?.(callback);
       return () => {};
     },

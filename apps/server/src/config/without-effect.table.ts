@@ -1,8 +1,14 @@
 /** Keys that later releases of the reference have: a file that was written for them is taken. */
 const LATER = "a key of later releases of the reference";
 
-/** Only a node that has peers has a use for it. */
-const PEERS = "clusters of several nodes are not built yet";
+/** A node that lags fetches ops from the files of others. */
+const NO_TRANSFER = "ops are fetched from the files of other nodes; transfer of whole partitions is not built";
+
+/** The constants of the bus are in `@millrace/transports/replica`. */
+const FIXED_BUS = "the times of the bus between nodes are fixed";
+
+/** Clusters of nodes with several shards are refused. */
+const ONE_SHARD = "a node of a cluster has one shard";
 
 /** Settings that are read and checked and change nothing in this release: a key or a whole table, and why. */
 export const WITHOUT_EFFECT: readonly (readonly [path: string, reason: string])[] = [
@@ -28,30 +34,17 @@ export const WITHOUT_EFFECT: readonly (readonly [path: string, reason: string])[
   ["sharding.reconcile_periodic_interval", "partitions are made and removed with the op that asks for it"],
   ["partition.wal_bytes_max", "op records stand beside each segment and go with it"],
   ["partition.offset_reservation_lease", "op records tell which offsets were given out"],
-  ["partition.evicted_ring_capacity", PEERS],
-  ["partition.evicted_ring_bytes_max", PEERS],
-  ["partition.transfer_served_cache_bytes_max", PEERS],
-  ["partition.transfer_artifact_bytes_max", PEERS],
-  ["message_bus.max_batch", PEERS],
-  ["message_bus.peer_queue_capacity", PEERS],
-  ["message_bus.reconnect_period", PEERS],
-  ["message_bus.close_peer_timeout", PEERS],
-  ["message_bus.close_grace", PEERS],
-  ["message_bus.handshake_grace", PEERS],
-  ["cluster.heartbeat_timeout", PEERS],
-  ["cluster.commit_broadcast_interval", PEERS],
-  ["cluster.prepare_retransmit_interval", PEERS],
-  ["cluster.view_change_retransmit_interval", PEERS],
-  ["cluster.view_change_status_timeout", PEERS],
-  ["cluster.request_start_view_retransmit_interval", PEERS],
-  ["cluster.view_probe_attempts_max", PEERS],
-  ["cluster.repair_retry_interval", PEERS],
-  ["cluster.repair_gap_debounce_interval", PEERS],
-  ["cluster.repair_chunk_max", PEERS],
-  ["cluster.superblock_wedged_fatal_timeout", PEERS],
-  ["cluster.auth", PEERS],
-  ["cluster.tls", PEERS],
-  ["cluster.coordinator", PEERS],
+  ["partition.evicted_ring_capacity", NO_TRANSFER],
+  ["partition.evicted_ring_bytes_max", NO_TRANSFER],
+  ["partition.transfer_served_cache_bytes_max", NO_TRANSFER],
+  ["partition.transfer_artifact_bytes_max", NO_TRANSFER],
+  ["message_bus.max_batch", "frames leave as the connection takes them"],
+  ["message_bus.reconnect_period", FIXED_BUS],
+  ["message_bus.close_peer_timeout", FIXED_BUS],
+  ["message_bus.close_grace", FIXED_BUS],
+  ["message_bus.handshake_grace", FIXED_BUS],
+  ["cluster.superblock_wedged_fatal_timeout", "a node that cannot write its view is silent until it is started again"],
+  ["cluster.coordinator", ONE_SHARD],
   ["logging.sysinfo_print_interval", LATER],
   ["consumer_group.session_timeout", LATER],
   ["consumer_group.heartbeat_interval", LATER],

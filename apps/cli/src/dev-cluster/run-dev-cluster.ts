@@ -1,0 +1,157 @@
+import { ExitCode } from "../exit-codes.ts";
+import type { Output } from "../output/output.ts";
+import { type Field, rows } from "../output/result.ts";
+import type { World } from "../world.ts";
+import { DevNodes, type NodeEvents } from "./dev-nodes.ts";
+import { type ClusterFolder, openFolder, writeConfigs } from "./folder.ts";
+import { freePorts } from "./free-ports.ts";
+import { untilLogin, watchLeader } from "./leader-watch.ts";
+import { type DevNode, HOST, PORTS_PER_NODE, planNodes } from "./plan.ts";
+
+/** What is asked of a cluster on this machine. */
+export interface DevClusterOptions {
+  readonly nodesCount: number;
+  /** Folder to keep the data in; one for this run when there is none. */
+  readonly data: string | undefined;
+  /** Whether the folder of this run stays. */
+  readonly keep: boolean;
+  /** How long a node stays down that ended by itself. */
+  readonly restartMs: number;
+}
+
+/** Where a cluster runs, and who is told of it. */
+export interface DevClusterParts {
+  readonly world: World;
+  readonly output: Output;
+}
+
+/** How long the addresses wait for the first leader. */
+const FIRST_LEADER_MS = 20_000;
+
+/**
+ * Starts the nodes, prints their addresses, says who leads and which node ends and comes back, until this
+ * process is asked to stop; then it stops all nodes in order. Asked a second time it kills them.
+ *
+ * @returns `ok` when every node that still ran exited with 0
+ * @throws CodedError InvalidConfiguration when a node does not start
+ */
+export async function runDevCluster(parts: DevClusterParts, options: DevClusterOptions): Promise<ExitCode> {
+  const folder = openFolder(options.data, options.keep, options.nodesCount);
+  const nodes = planNodes(folder.path, await freePorts(options.nodesCount * PORTS_PER_NODE, HOST));
+  writeConfigs(nodes);
+  const { world, output } = parts;
+  const servers = new DevNodes({ world, nodes, restartMs: options.restartMs, events: eventsOn(output) });
+  const stop = stopOf(world, servers);
+  let ends: readonly unknown[] = [];
+  try {
+    const started = servers.start();
+    await Promise.race([started, stop.asked]);
+    if (!stop.signal.aborted) await follow(parts, { servers, nodes, signal: stop.signal, folder });
+  } finally {
+    ends = await servers.stop();
+    stop.release();
+    folder.release();
+  }
+  output.line(folder.isKept ? `Stopped. The data is in ${folder.path}` : "Stopped; the data is removed.");
+  return ends.every((end) => end === 0) ? ExitCode.ok : ExitCode.failed;
+}
+
+interface Running {
+  readonly servers: DevNodes;
+  readonly nodes: readonly DevNode[];
+  readonly folder: ClusterFolder;
+  readonly signal: AbortSignal;
+}
+
+/** Shows the nodes once one leads, or nobody does for long, and afterwards whoever leads next. */
+async function follow({ world, output }: DevClusterParts, running: Running): Promise<void> {
+  const { servers, nodes, signal } = running;
+  let isShown = false;
+  const show = (leader: string | undefined) => {
+    if (isShown) return false;
+    isShown = true;
+    const fields = fieldsOf(servers, leader);
+    const { parts } = rows(fields.slice(0, SHOWN_FIELDS), nodes, "");
+    output.show({ json: rows(fields, nodes, "").json, parts });
+    for (const line of thingsToTry(running, leader)) output.line(line);
+    return true;
+  };
+  const timer = setTimeout(() => show(undefined), FIRST_LEADER_MS);
+  const asking = { world, signal, credentials: credentialsOf(world.environment) };
+  const timeout = AbortSignal.any([signal, AbortSignal.timeout(FIRST_LEADER_MS)]);
+  await Promise.all(nodes.map((node) => untilLogin({ ...asking, signal: timeout }, node)));
+  await watchLeader({
+    ...asking,
+    running: () => servers.running(),
+    onLeader: (name) => {
+      if (!show(name)) output.line(`${name} leads now`);
+    },
+    onTrouble: (error) => output.remark(`Nobody says who leads: ${(error as Error).message}`),
+  });
+  clearTimeout(timer);
+}
+
+/** A terminal has no room for the others, which programs get. */
+const SHOWN_FIELDS = 6;
+
+function stopOf(world: World, servers: DevNodes) {
+  const stop = new AbortController();
+  const asked = new Promise<void>((resolve) => stop.signal.addEventListener("abort", () => resolve()));
+  const release = world.onStop(() => {
+    if (stop.signal.aborted) servers.kill();
+    stop.abort();
+  });
+  return { signal: stop.signal, asked, release };
+}
+
+function fieldsOf(servers: DevNodes, leader: string | undefined): readonly Field<DevNode>[] {
+  const port = (name: "tcp" | "http" | "websocket" | "replica", title: string): Field<DevNode> => ({
+    ...{ name: `${name}_address`, title },
+    value: ({ ports }) => `${HOST}:${ports[name]}`,
+  });
+  return [
+    { name: "name", title: "Node", value: (node) => node.name },
+    { name: "role", title: "Role", value: (node) => (node.name === leader ? "leader" : "follower") },
+    { name: "pid", title: "PID", value: (node) => servers.pidOf(node) ?? null },
+    port("tcp", "TCP"),
+    port("http", "HTTP"),
+    port("websocket", "WebSocket"),
+    port("replica", "Between nodes"),
+    { name: "data", title: "Data", value: (node) => node.data },
+  ];
+}
+
+function eventsOn(output: Output): NodeEvents {
+  return {
+    onEnd: ({ name }, end, restartMs) => {
+      const how = typeof end === "number" ? `with code ${end}` : `by ${end}`;
+      output.line(`${name} ended ${how}; it is started again in ${restartMs / 1000} s`);
+    },
+    onBack: ({ name }, pid) => output.line(`${name} is back, process ${pid}`),
+    onLost: ({ name }, words) => output.remark(`${name} did not start again and stays down: ${words}`),
+  };
+}
+
+/** The root user of a cluster that was started without saying whom. */
+function credentialsOf(environment: World["environment"]) {
+  const variable = (name: string) => environment[`MILLRACE_ROOT_${name}`] ?? environment[`IGGY_ROOT_${name}`];
+  return { username: variable("USERNAME") ?? "iggy", password: variable("PASSWORD") ?? "iggy" };
+}
+
+function thingsToTry({ nodes, servers, folder }: Running, leader: string | undefined): string[] {
+  const other = nodes.find(({ name }) => name !== leader) ?? nodes[0];
+  const led = nodes.find(({ name }) => name === leader) ?? nodes[0];
+  if (other === undefined || led === undefined) return [];
+  return [
+    `Configuration and logs are below ${folder.path}. Ctrl-C stops all nodes${folder.isKept ? "" : " and removes it"}.`,
+    "Try in a second shell (with your root user, if you named one):",
+    "  export MILLRACE_USERNAME=iggy MILLRACE_PASSWORD=iggy",
+    `  export MILLRACE_TCP_SERVER_ADDRESS=${HOST}:${other.ports.tcp}   # any node will do`,
+    "  millrace stream create shop",
+    "  millrace topic create shop orders 1 none",
+    '  millrace message send shop orders "first"',
+    `  kill -9 ${servers.pidOf(led) ?? "PID"}   # ${led.name}, which leads`,
+    '  millrace message send shop orders "second"',
+    "  millrace message poll shop orders 0 --first -m 10",
+  ];
+}
