@@ -158,10 +158,7 @@ describe("A cluster of three brokers", () => {
 
   it("puts logins off on a node that knows no user yet, in place of refusing them.", async () => {
     const { cluster, one } = await withTopic();
-    cluster.kill(one);
-    const node = cluster.nodes[one];
-    assert.ok(node !== undefined);
-    node.disk = new SimDisk({ seed: 99 });
+    cluster.wipe(one);
     cluster.passes = () => false;
     await cluster.startNode(one);
     const early = await cluster.drive(cluster.connect(one).login({ client: 30n }));
