@@ -221,7 +221,7 @@ test("Settings that change nothing are named in one warning, from the file and t
   });
   assert.deepEqual(warnings, [
     "Settings without effect in this release: sharding.pin_cores (Node cannot pin threads to cores), " +
-      "quic.certificate.self_signed (QUIC is not built), message_bus.max_batch (clusters of several nodes are not built yet).",
+      "quic.certificate.self_signed (QUIC is not built), message_bus.max_batch (frames leave as the connection takes them).",
   ]);
 });
 

@@ -40,7 +40,8 @@ export function lookAtRetention(
 
 /**
  * Removes the oldest sealed segments of a partition by one op, as many as the order asks for and stored
- * offsets let go; none is an outcome too. What a policy removed is told once its files are gone.
+ * offsets let go; none is an outcome too. What was removed is told once its files are gone: there is room
+ * then.
  *
  * The decision is made when the op gets its place in the log, so an offset that is stored before it is
  * respected, and it travels in the op, so every replica and every replay removes the same. A purge under way
@@ -74,9 +75,7 @@ export function truncatePartition(
       return new ByteWriter(8).u64(truncation.firstOffset).finish();
     },
     committed() {
-      if (order.kind === "count") outcome.removed(truncation);
-      else
-        void (group.partition?.filesRemoved() ?? Promise.resolve()).then(() => outcome.removed(truncation));
+      void (group.partition?.filesRemoved() ?? Promise.resolve()).then(() => outcome.removed(truncation));
     },
     failed: (code) => outcome.failed(code),
   });

@@ -83,7 +83,8 @@ function purgeHere(group: PartitionGroup, generation: number, log: Log): Promise
       request: 0n,
       user: 0,
       body: new ByteWriter(8).u64(generation).finish(),
-      committed: () => resolve(),
+      // There is room once the files are gone.
+      committed: () => void (group.partition?.filesRemoved() ?? Promise.resolve()).then(resolve),
       failed: (code) => {
         const facts = { ...group.identity, generation, code };
         log.error("A partition could not be purged; that comes before the next write to it.", facts);
