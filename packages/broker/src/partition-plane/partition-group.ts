@@ -16,6 +16,7 @@ import {
 } from "./partition-op.ts";
 import { PartitionReplication } from "./partition-replication.ts";
 import { Purges } from "./purges.ts";
+import { answerCommitted, answerFailed, releaseBatches, releaseHold } from "./queued-ending.ts";
 import { Repetitions } from "./repetitions.ts";
 import { type RecoveredGroup, replicaOf } from "./replica-of.ts";
 import { settleBody } from "./settle-body.ts";
@@ -324,7 +325,7 @@ export class PartitionGroup {
     while (!this.purges.isOwed && this.#failure === undefined && replica.pipelineFree > 0) {
       const queued = this.#queue.shift();
       if (queued === undefined) break;
-      this.#releaseHold(queued);
+      releaseHold(queued);
       if (!this.#wasCommittedBefore(queued)) this.#prepare(queued, partition, replica);
     }
     this.#tellIdle();
@@ -391,7 +392,7 @@ export class PartitionGroup {
       return;
     }
     for (const again of queued.repetitions ?? []) again.batchLease?.release();
-    this.#answerFailed(queued, code);
+    answerFailed(queued, code);
     queued.repetitions = undefined;
   }
 
@@ -436,21 +437,13 @@ export class PartitionGroup {
     this.#partition?.commit(prepare.op);
     this.#context.onApplied?.(this);
     this.#end(queued);
-    const { op, view, timestamp } = prepare;
-    const { baseOffset, repetitions } = queued;
-    if (!queued.isAnswered) queued.op.committed({ op, view, baseOffset, timestamp, isRepeated: false });
-    queued.isAnswered = true;
-    for (const again of repetitions ?? [])
-      again.committed({ op, view, baseOffset, timestamp, isRepeated: true });
+    answerCommitted(queued, prepare);
   }
 
   /** Lets go of what an operation, and those that repeat it, held. */
   #end(queued: QueuedOp): void {
-    const { op, repetitions } = queued;
-    if (op.isNumbered === true) this.#repetitions.end(queued);
-    op.batchLease?.release();
-    queued.isReleased = true;
-    for (const again of repetitions ?? []) again.batchLease?.release();
+    if (queued.op.isNumbered === true) this.#repetitions.end(queued);
+    releaseBatches(queued);
   }
 
   /** A write failed: every op after the last good one is refused, and the group goes on from there. */
@@ -476,21 +469,9 @@ export class PartitionGroup {
   }
 
   #fail(queued: QueuedOp, code: number): void {
-    this.#releaseHold(queued);
+    releaseHold(queued);
     this.#end(queued);
-    this.#answerFailed(queued, code);
-  }
-
-  #answerFailed(queued: QueuedOp, code: number): void {
-    if (!queued.isAnswered) queued.op.failed(code);
-    queued.isAnswered = true;
-    for (const again of queued.repetitions ?? []) again.failed(code);
-  }
-
-  #releaseHold(queued: QueuedOp): void {
-    if (!queued.isHolding) return;
-    queued.isHolding = false;
-    queued.op.holder?.unhold();
+    answerFailed(queued, code);
   }
 
   #tellIdle(): void {

@@ -1,0 +1,32 @@
+import type { Prepare } from "@millrace/vsr";
+import type { QueuedOp } from "./partition-op.ts";
+
+/** Lets the connection of an operation that was held for it go on. */
+export function releaseHold(queued: QueuedOp): void {
+  if (!queued.isHolding) return;
+  queued.isHolding = false;
+  queued.op.holder?.unhold();
+}
+
+/** Answers an operation, and those that repeat it, with a code; each is answered once at most. */
+export function answerFailed(queued: QueuedOp, code: number): void {
+  if (!queued.isAnswered) queued.op.failed(code);
+  queued.isAnswered = true;
+  for (const again of queued.repetitions ?? []) again.failed(code);
+}
+
+/** Answers an operation, and those that repeat it, with its place in the log. */
+export function answerCommitted(queued: QueuedOp, { op, view, timestamp }: Prepare): void {
+  const { baseOffset, repetitions } = queued;
+  if (!queued.isAnswered) queued.op.committed({ op, view, baseOffset, timestamp, isRepeated: false });
+  queued.isAnswered = true;
+  for (const again of repetitions ?? [])
+    again.committed({ op, view, baseOffset, timestamp, isRepeated: true });
+}
+
+/** Lets go of the batches of an operation and of those that repeat it. */
+export function releaseBatches(queued: QueuedOp): void {
+  queued.op.batchLease?.release();
+  queued.isReleased = true;
+  for (const again of queued.repetitions ?? []) again.batchLease?.release();
+}
