@@ -43,6 +43,8 @@ export type { ReadDone, ReadRequest } from "./partition/partition-reader.ts";
 export type { ReadResult } from "./partition/read-job.ts";
 export type { RepairedOffsets, RepairReport } from "./recovery/repair-damage.ts";
 export { type CutSource, cutPartition } from "./replication/cut-partition.ts";
+export type { StateDescription, StateFile } from "./replication/describe-state.ts";
+export { IncomingState, installIncoming } from "./replication/incoming-state.ts";
 export type { StoredPrepare } from "./replication/prepare-reader.ts";
 export { bodyChecksum, type RememberedRequest } from "./requests/remembered-request.ts";
 export { REQUEST_CLIENTS_DEFAULT, REQUESTS_PER_CLIENT_MAX } from "./requests/request-memory.ts";

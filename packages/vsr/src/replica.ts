@@ -65,6 +65,11 @@ export class Replica {
     return this.#state.requestsFree;
   }
 
+  /** The op that a state has to reach which `request-state` asked for and that is not installed yet. */
+  get stateAwaited(): number | undefined {
+    return this.#state.repair.stateAwaited;
+  }
+
   /** Checksum of `op`. */
   get lastChecksum(): bigint {
     return this.#state.lastChecksum;

@@ -15,6 +15,9 @@ import { Formation } from "./formation.ts";
 import type { GroupPeers } from "./group-peers.ts";
 import { Liveness } from "./liveness.ts";
 import { Peers } from "./peers.ts";
+import { removeStaleIncoming } from "./stale-incoming.ts";
+import { stateSourceOf } from "./state-source-of.ts";
+import { StateTransfers } from "./state-transfer/state-transfers.ts";
 import { startTicks } from "./ticks.ts";
 
 /** Milliseconds between two looks whether this node is the one that has to make the root user. */
@@ -30,6 +33,8 @@ const START_MAX = 2 ** 53 - 1;
 export class ClusterMember {
   readonly peers: Peers;
   readonly viewLog: ViewLog;
+  /** States of groups that lag behind, from and to the other nodes. */
+  readonly transfers: StateTransfers;
   readonly #options: BrokerOptions;
   readonly #superblock: Superblock;
   /** Whether the replica has never spoken, as far as its directory knows. */
@@ -38,11 +43,12 @@ export class ClusterMember {
 
   private constructor(
     options: BrokerOptions,
-    parts: { peers: Peers; viewLog: ViewLog; superblock: Superblock },
+    parts: { peers: Peers; viewLog: ViewLog; superblock: Superblock; transfers: StateTransfers },
   ) {
     this.#options = options;
     this.peers = parts.peers;
     this.viewLog = parts.viewLog;
+    this.transfers = parts.transfers;
     this.#superblock = parts.superblock;
     this.#isSilent = !parts.superblock.record.hasSpoken;
   }
@@ -59,7 +65,11 @@ export class ClusterMember {
     const peers = new Peers(cluster, { hash: kernel, log: platform.log, seed });
     const { disk, log } = platform;
     const viewLog = await openViewLog({ disk, path: METADATA_PATH, kernel, log });
-    return new ClusterMember(options, { peers, viewLog, superblock: journal.superblock });
+    const transfers = new StateTransfers({
+      ...{ clock: platform.clock, log, replica: peers.replica, seed },
+      send: (to, group, message) => peers.sendState(to, group, message),
+    });
+    return new ClusterMember(options, { peers, viewLog, superblock: journal.superblock, transfers });
   }
 
   /** See `ReplicationContext`. */
@@ -70,6 +80,11 @@ export class ClusterMember {
   /** See `ReplicationContext`. */
   peersOf(identity: PartitionIdentity): GroupPeers {
     return this.peers.partitionGroup(identity);
+  }
+
+  /** Removes states that came in part before the last stop. Everything is recovered. */
+  clean(shard: Shard): Promise<void> {
+    return removeStaleIncoming(shard, this.viewLog);
   }
 
   /** Begins to speak: everything is recovered. */
@@ -86,9 +101,14 @@ export class ClusterMember {
       formation: (from, starts) => formation?.onStarts(from, starts),
       forwardedRequest: (from, request) => metadata.forwarded?.onRequest(from, request),
       forwardedAnswer: (from, answer) => metadata.forwarded?.onAnswer(from, answer),
+      state: (from, group, message) => this.transfers.receive(from, group, message),
       vouch: (from, sessions) => liveness.onVouch(from, sessions),
-      peerDown: (peer) => metadata.forwarded?.onPeerDown(peer),
+      peerDown: (peer) => {
+        metadata.forwarded?.onPeerDown(peer);
+        this.transfers.onPeerDown(peer);
+      },
     });
+    this.transfers.serve((group) => stateSourceOf(shard, group));
     this.#stops.push(
       startTicks(platform.clock, () => this.#tick(shard)),
       liveness.start(),
@@ -96,9 +116,10 @@ export class ClusterMember {
     this.#makeRootUser(shard);
   }
 
-  /** Says and hears nothing any more. */
-  stop(): void {
+  /** Says and hears nothing any more; settles when nothing that others say is written. */
+  async stop(): Promise<void> {
     for (const stop of this.#stops.splice(0)) stop();
+    await this.transfers.stop();
     this.peers.stop();
   }
 

@@ -6,6 +6,7 @@ import {
   encodeReplicaMessage,
   ForwardOutcome,
   type GroupMessage,
+  type StateMessage,
   type VouchedSession,
   type ReplicaMessage as WireMessage,
 } from "@millrace/protocol";
@@ -33,6 +34,7 @@ export interface PeerListeners {
   formation(from: number, starts: readonly number[]): void;
   forwardedRequest(from: number, request: ForwardedRequest): void;
   forwardedAnswer(from: number, answer: ForwardedAnswer): void;
+  state(from: number, group: GroupAddress, message: StateMessage): void;
   vouch(from: number, sessions: readonly VouchedSession[]): void;
   peerDown(peer: number): void;
 }
@@ -107,6 +109,11 @@ export class Peers {
     this.#sendOut(to, METADATA_GROUP, { kind: "vouch", view: 0, replica, sessions });
   }
 
+  /** Sends a message about the state of a group, as far as there is room: it may be lost. */
+  sendState(to: number, group: GroupAddress, message: StateMessage): void {
+    this.#sendOut(to, group, message);
+  }
+
   /** The replicas of a partition's group on the other nodes. */
   partitionGroup(partition: PartitionIdentity): GroupPeers {
     return this.#group({ kind: "partition", partition });
@@ -164,6 +171,7 @@ function handOver(listeners: PeerListeners, from: number, { frame, lease }: Rece
     case "stateChunkRequest":
     case "stateChunk":
     case "stateEnd":
+      listeners.state(from, group, message);
       return;
     default:
       if (group.kind === "metadata") listeners.metadata(from, copied(message));

@@ -1,8 +1,9 @@
 import type { BlockPool, ChecksumKernel } from "@millrace/framing";
 import type { Clock, Counter, Log } from "@millrace/platform";
-import type { BatchCipher, PartitionIdentity, ViewLog } from "@millrace/storage";
+import type { BatchCipher, Partition, PartitionIdentity, ViewLog } from "@millrace/storage";
 import type { PrepareFields } from "@millrace/vsr";
 import type { GroupPeers } from "../cluster/group-peers.ts";
+import type { StateWish } from "../cluster/state-transfer/state-fetcher.ts";
 import type { PartitionGroup } from "./partition-group.ts";
 
 /** What the partition groups of one node of a cluster share. */
@@ -18,6 +19,15 @@ export interface ReplicationContext {
    * `reopened` of the group. Rejects when the disk refuses.
    */
   cut(group: PartitionGroup, op: number): Promise<void>;
+  /** Fetches a group's state from another node, unless it does already; ends in `install` of the group. */
+  fetchState(group: PartitionGroup, wish: Pick<StateWish, "from" | "op">): void;
+  /** A group's state is not wanted any more. */
+  cancelFetch(group: PartitionGroup): void;
+  /**
+   * Closes a group's partition, puts the fetched files in the place of its own and opens them. Rejects when
+   * the disk refuses.
+   */
+  replace(group: PartitionGroup): Promise<Partition>;
 }
 
 /** What every partition group of a broker shares. */

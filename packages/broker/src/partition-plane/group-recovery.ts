@@ -1,7 +1,13 @@
 import type { Disk } from "@millrace/platform";
-import { cutPartition, type GroupView, type Partition, type PartitionIdentity } from "@millrace/storage";
+import {
+  cutPartition,
+  type GroupView,
+  installIncoming,
+  type Partition,
+  type PartitionIdentity,
+} from "@millrace/storage";
 import type { GroupContext, ReplicationContext } from "./group-context.ts";
-import { partitionPath } from "./partition-path.ts";
+import { incomingPath, partitionPath } from "./partition-path.ts";
 import type { RecoveredGroup } from "./replica-of.ts";
 import { readSuffix } from "./stored-prepare.ts";
 
@@ -20,7 +26,8 @@ export class GroupRecovery {
   }
 
   /**
-   * Before the files are opened: finishes a cut that a kill interrupted; notes the view of a group that has
+   * Before the files are opened: finishes a cut, or the replacing of the files by another replica's, that a
+   * kill interrupted; notes the view of a group that has
    * just been made, so that one without a note is never taken for new, nor one with a note when the op that
    * made it is executed again.
    * @throws CodedError what the disk answers
@@ -33,10 +40,14 @@ export class GroupRecovery {
       this.#isNew = true;
       await this.#write({ view: bornInView, logView: bornInView });
     }
-    const { cutAbove } = viewLog.get(this.#identity);
+    const path = partitionPath(this.#identity);
+    const { cutAbove, hasIncoming } = viewLog.get(this.#identity);
+    if (hasIncoming) {
+      await installIncoming(disk, { from: incomingPath(this.#identity), to: path });
+      await this.#write({ hasIncoming: false });
+    }
     if (cutAbove === undefined) return;
     const { kernel, log } = this.#context;
-    const path = partitionPath(this.#identity);
     await cutPartition({ disk, path, identity: this.#identity, kernel, log }, cutAbove);
     await this.#write({ cutAbove: undefined });
   }

@@ -170,6 +170,21 @@ export class PartitionGroup {
     return partition;
   }
 
+  /** The replica waits for another one's state, and one as of `op` is far enough. */
+  awaitsState(op: number): boolean {
+    const awaited = this.#replica?.stateAwaited;
+    return awaited !== undefined && awaited <= op && this.#partition !== undefined;
+  }
+
+  /** Takes another replica's state in place of its own: nobody here knows how what was in flight ended. */
+  stateInstalled(partition: Partition, { op, checksum }: { readonly op: number; readonly checksum: bigint }) {
+    for (const queued of this.#inFlight.drain()) this.#fail(queued, ErrorCode.TransientNotCommitted);
+    partition.commit(op);
+    this.#partition = partition;
+    this.#whenOpen.tell();
+    this.replication?.hear({ kind: "state-installed", op, checksum });
+  }
+
   /** Settles when no write is on its way. */
   writesDone(): Promise<void> {
     const done = this.#whenWritten.settled();
@@ -297,7 +312,7 @@ export class PartitionGroup {
     this.#closedCode = code;
     this.#refuseAll(code);
     if (this.replication !== undefined) {
-      this.replication.stop();
+      await this.replication.stop();
       await this.writesDone();
       for (const queued of this.#inFlight.drain()) this.#fail(queued, ErrorCode.TransientNotCommitted);
     }
@@ -452,7 +467,7 @@ export class PartitionGroup {
     assert(partition !== undefined, "only an open partition writes");
     this.#context.log.error("A partition could not be written.", { ...this.identity, code: failure.code });
     // A replica of several cannot unsay what it has told the others: it is silent until it is started again.
-    if (this.replication !== undefined) this.replication.stop();
+    if (this.replication !== undefined) void this.replication.stop();
     else this.#replica = replicaOf(this.#context, partition);
     this.#failure = undefined;
     for (const queued of this.#inFlight.drain()) this.#fail(queued, failure.code);

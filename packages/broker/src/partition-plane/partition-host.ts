@@ -5,6 +5,7 @@ import {
   BatchCipher,
   cutPartition,
   deletePartitionFiles,
+  installIncoming,
   openPartition,
   type Partition,
   type PartitionIdentity,
@@ -13,12 +14,14 @@ import {
   TailCache,
 } from "@millrace/storage";
 import type { BrokerConfig } from "../broker-config.ts";
+import type { StateTransfers } from "../cluster/state-transfer/state-transfers.ts";
 import { createPrepareChecksum } from "../consensus/prepare-checksum.ts";
 import { Fifo } from "../queues/fifo.ts";
 import type { GroupContext, ReplicationContext } from "./group-context.ts";
 import { GroupRecovery } from "./group-recovery.ts";
+import { IncomingPartition } from "./incoming-partition.ts";
 import { PartitionGroup } from "./partition-group.ts";
-import { partitionPath } from "./partition-path.ts";
+import { incomingPath, partitionPath } from "./partition-path.ts";
 import type { PartitionSettings } from "./partition-settings.ts";
 
 /** What a shard's partitions are hosted with. */
@@ -30,6 +33,9 @@ export interface PartitionHostOptions {
   /** Encrypts messages in the data directory; absent, they are stored as they are sent. */
   readonly cipher?: Cipher | undefined;
 }
+
+/** Above it there is none. */
+const EVERY_OP = Number.MAX_SAFE_INTEGER;
 
 /** What is special about the opening of a group. */
 export interface OpenHow {
@@ -56,7 +62,9 @@ export class PartitionHost {
   constructor(
     options: PartitionHostOptions,
     told: { readonly deniedTransient: Counter; readonly onApplied?: (group: PartitionGroup) => void },
-    replicated?: Omit<ReplicationContext, "cut">,
+    replicated?: Pick<ReplicationContext, "viewLog" | "isForgotten" | "peersOf"> & {
+      readonly transfers: StateTransfers;
+    },
   ) {
     const { platform, kernel, pool, config, cipher } = options;
     this.#options = options;
@@ -77,6 +85,13 @@ export class PartitionHost {
         isForgotten: (identity) => replicated.isForgotten(identity),
         peersOf: (identity) => replicated.peersOf(identity),
         cut: (group, op) => this.#cut(group, op),
+        replace: (group) => this.#replace(group),
+        cancelFetch: ({ identity: partition }) =>
+          replicated.transfers.cancel({ kind: "partition", partition }),
+        fetchState: (group, { from, op }) => {
+          const address = { kind: "partition", partition: group.identity } as const;
+          replicated.transfers.fetch({ group: address, from, op, sink: () => this.#incomingOf(group) });
+        },
       },
     };
   }
@@ -140,14 +155,31 @@ export class PartitionHost {
 
   /** See `ReplicationContext.cut`. */
   async #cut(group: PartitionGroup, op: number): Promise<void> {
-    const settings = this.#groups.get(group);
-    assert(settings !== undefined, "only a group that was opened is cut");
     await group.takeOutAbove(op)?.close();
     const { disk, log } = this.#options.platform;
     const { identity } = group;
     const path = partitionPath(identity);
     await cutPartition({ disk, path, identity, kernel: this.#options.kernel, log }, op);
-    group.reopened(await this.#openFiles(group, settings));
+    group.reopened(await this.#openFiles(group, this.#settingsOf(group)));
+  }
+
+  /** See `ReplicationContext.replace`. */
+  async #replace(group: PartitionGroup): Promise<Partition> {
+    await group.takeOutAbove(EVERY_OP)?.close();
+    const { identity } = group;
+    const { disk } = this.#options.platform;
+    await installIncoming(disk, { from: incomingPath(identity), to: partitionPath(identity) });
+    return this.#openFiles(group, this.#settingsOf(group));
+  }
+
+  #incomingOf(group: PartitionGroup): IncomingPartition {
+    return new IncomingPartition(group, this.#optionsOf(group.identity, this.#settingsOf(group)));
+  }
+
+  #settingsOf(group: PartitionGroup): PartitionSettings {
+    const settings = this.#groups.get(group);
+    assert(settings !== undefined, "files of a group are changed once it was opened");
+    return settings;
   }
 
   /**

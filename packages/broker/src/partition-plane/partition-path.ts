@@ -17,3 +17,18 @@ export function parsePartitionFolder(name: string): { partitionId: number; revis
   if (partitionId === undefined || revision === undefined) return undefined;
   return { partitionId: Number(partitionId), revision: Number(revision) };
 }
+
+/** Folder of partitions' states that come from other nodes. */
+export const INCOMING_PATH = "incoming";
+
+/** Folder into which another node's state of a partition comes before it takes the place of its own. */
+export function incomingPath({ streamId, topicId, partitionId, revision }: PartitionIdentity): string {
+  return `${INCOMING_PATH}/${streamId}-${topicId}-${partitionId}-${revision}`;
+}
+
+/** Whose state an entry of that folder is, or nothing for a name of another kind. */
+export function parseIncomingFolder(name: string): PartitionIdentity | undefined {
+  if (!/^\d{1,10}(-\d{1,16}){3}$/.test(name)) return undefined;
+  const [streamId = 0, topicId = 0, partitionId = 0, revision = 0] = name.split("-").map(Number);
+  return { streamId, topicId, partitionId, revision };
+}

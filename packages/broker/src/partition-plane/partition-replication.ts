@@ -1,9 +1,10 @@
-import { assert } from "@millrace/errors";
+import { assert, CodedError, ErrorCode } from "@millrace/errors";
 import { baseOffsetAt, batchChecksumAt, type Lease } from "@millrace/framing";
-import type { StoredPrepare } from "@millrace/storage";
+import type { StateDescription, StoredPrepare } from "@millrace/storage";
 import { StorageOperation } from "@millrace/storage";
 import type { Input, Output, Prepare, ReplicaMessage } from "@millrace/vsr";
 import type { GroupPeers } from "../cluster/group-peers.ts";
+import { ReplicaLink } from "../cluster/replica-link.ts";
 import type { GroupContext, ReplicationContext } from "./group-context.ts";
 import type { PartitionGroup } from "./partition-group.ts";
 import { type QueuedOp, replicatedOp } from "./partition-op.ts";
@@ -16,24 +17,19 @@ export interface ReceivedBody {
   readonly lease: Lease | undefined;
 }
 
-/** Milliseconds between two lines that say that this replica cannot catch up by itself. */
-const STATE_NOTICE_INTERVAL_MS = 10_000;
-
 /**
  * The side of a partition's group that faces the other replicas: messages, views on disk, cuts, ops read
- * back.
- *
- * A failed write of a view or a cut stops it for good: a replica that may forget what it said is silent until
- * it is started again.
+ * back, another replica's state. See `ReplicaLink` for what stops it.
  */
 export class PartitionReplication {
   readonly #group: PartitionGroup;
   readonly #context: GroupContext;
   readonly #shared: ReplicationContext;
   readonly #peers: GroupPeers;
-  readonly #step: (input: Input) => void;
-  #isStopped = false;
-  #nextNoticeMs = 0;
+  readonly #link: ReplicaLink;
+  /** Op of the state that was installed last: what is asked to be cut below it is gone already. */
+  #installedOp = 0;
+  #isReplacing = false;
 
   constructor(options: {
     readonly group: PartitionGroup;
@@ -45,17 +41,25 @@ export class PartitionReplication {
     this.#context = options.context;
     this.#shared = options.shared;
     this.#peers = options.shared.peersOf(options.group.identity);
-    this.#step = options.step;
+    const { log } = options.context;
+    this.#link = new ReplicaLink({ log, facts: { ...options.group.identity }, step: options.step });
   }
 
-  /** Nothing is said, heard or written any more. */
-  stop(): void {
-    this.#isStopped = true;
+  /** Nothing is said, heard or written any more. Settles when the files are not being changed. */
+  stop(): Promise<void> {
+    this.#link.stop();
+    this.#shared.cancelFetch(this.#group);
+    return this.#link.journalIdle();
   }
 
   /** Hands an input to the replica, unless this side is stopped. */
   hear(input: Input): void {
-    if (!this.#isStopped) this.#step(input);
+    this.#link.hear(input);
+  }
+
+  /** Fetched files are being put in the place of the partition's, or may have been when a failure came. */
+  get isReplacing(): boolean {
+    return this.#isReplacing;
   }
 
   /** Hands a message to the replica; `body` is that of a prepare. */
@@ -66,7 +70,7 @@ export class PartitionReplication {
 
   /** Performs what the replica asks for. */
   perform(output: Output): void {
-    if (this.#isStopped) return;
+    if (this.#link.isStopped) return;
     switch (output.kind) {
       case "send":
         this.#send(output.to, output.message);
@@ -75,13 +79,13 @@ export class PartitionReplication {
         this.#persistView(output);
         break;
       case "journal-truncate":
-        this.#then(this.#truncate(output.op), () => this.hear({ kind: "journal-truncated", op: output.op }));
+        this.#truncate(output.op);
         break;
       case "journal-read":
         this.#readBack(output);
         break;
       case "request-state":
-        this.#noticeState(output.op);
+        this.#shared.fetchState(this.#group, output);
         break;
       default:
         assert(false, `a partition's group never asks for ${output.kind}`);
@@ -150,11 +154,49 @@ export class PartitionReplication {
 
   #persistView({ view, logView, mayHaveLost }: Extract<Output, { kind: "persist-view" }>): void {
     const written = this.#write({ view, logView, mayHaveLost });
-    this.#then(written, () => this.hear({ kind: "view-persisted", view, logView }));
+    this.#link.after(written, () => this.hear({ kind: "view-persisted", view, logView }));
+  }
+
+  /**
+   * Puts a fetched state in the place of the partition's, when the replica still waits for it; what the files
+   * held is part of that state or never was.
+   * @throws CodedError when it is not wanted any more; what the disk answers: then the replica is silent
+   */
+  install(state: StateDescription): Promise<void> {
+    return this.#link.changeJournal(async () => {
+      if (this.#link.isStopped || !this.#group.awaitsState(state.op)) {
+        throw new CodedError(ErrorCode.TransientNotAccepted, "The state is not waited for any more.");
+      }
+      await this.#group.writesDone();
+      try {
+        await this.#replaceFiles(state);
+      } catch (error) {
+        this.#link.fail(error);
+        throw error;
+      }
+    });
+  }
+
+  /** The note comes first, so that a start after a kill in between finishes it. */
+  async #replaceFiles({ op, opChecksum: checksum }: StateDescription): Promise<void> {
+    this.#isReplacing = true;
+    await this.#write({ hasIncoming: true, cutAbove: undefined });
+    const partition = await this.#shared.replace(this.#group);
+    await this.#write({ hasIncoming: false });
+    this.#isReplacing = false;
+    this.#installedOp = op;
+    this.#group.stateInstalled(partition, { op, checksum });
+  }
+
+  #truncate(op: number): void {
+    const cut = this.#link.changeJournal(async () => {
+      if (op >= this.#installedOp) await this.#cut(op);
+    });
+    this.#link.after(cut, () => this.hear({ kind: "journal-truncated", op }));
   }
 
   /** The note comes first, so that a start after a kill in between finishes the cut. */
-  async #truncate(op: number): Promise<void> {
+  async #cut(op: number): Promise<void> {
     await this.#write({ cutAbove: op });
     await this.#group.writesDone();
     await this.#shared.cut(this.#group, op);
@@ -183,23 +225,6 @@ export class PartitionReplication {
     if (partition === undefined) return;
     partition.readPrepare(op).then(done, (error: unknown) => {
       this.#context.log.warn("An op of a partition could not be read back.", { ...identity, op, error });
-    });
-  }
-
-  #noticeState(op: number): void {
-    const { clock, log } = this.#context;
-    if (clock.monotonicMs() < this.#nextNoticeMs) return;
-    this.#nextNoticeMs = clock.monotonicMs() + STATE_NOTICE_INTERVAL_MS;
-    const text = "The other nodes no longer hold the operations that this node lacks of a partition.";
-    log.error(text, { ...this.#group.identity, op });
-  }
-
-  #then(work: Promise<void>, next: () => void): void {
-    work.then(next, (error: unknown) => {
-      this.stop();
-      const text =
-        "A partition of this node cannot keep what it promises the others; it is silent until a restart.";
-      this.#context.log.error(text, { ...this.#group.identity, error });
     });
   }
 }

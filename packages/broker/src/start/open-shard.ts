@@ -104,6 +104,7 @@ async function recoverShard(options: BrokerOptions, closers: (() => Promise<void
   await partitions.recover(metadata.catalog, metadata);
   groups.recover();
   const shard = await shardOf(options, { metadata, partitions, groups });
+  await member?.clean(shard);
   member?.start(shard);
   return shard;
 }

@@ -162,13 +162,16 @@ export class TestCluster {
   /** The group of a partition on a node, once it is there. */
   group(at: number, packed: number): Promise<PartitionGroup> {
     return this.until(() => {
-      const handle = [...this.broker(at).shard.partitions.handles()].find(
-        ({ identity }) => identity.partitionId === packed,
-      );
-      return handle instanceof LocalPartition && handle.group.partition !== undefined
-        ? handle.group
-        : undefined;
+      const group = this.groupNow(at, packed);
+      return group?.partition === undefined ? undefined : group;
     });
+  }
+
+  /** The group of a partition on a node, open or not; nothing when it is not there. */
+  groupNow(at: number, packed: number): PartitionGroup | undefined {
+    const handles = [...this.broker(at).shard.partitions.handles()];
+    const handle = handles.find(({ identity }) => identity.partitionId === packed);
+    return handle instanceof LocalPartition ? handle.group : undefined;
   }
 
   connect(at: number): TestClient {

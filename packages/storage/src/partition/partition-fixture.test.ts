@@ -93,7 +93,7 @@ export type BenchOptions = Partial<PartitionOptions> & {
 /** A partition on a simulated disk with helpers that speak in texts. */
 export class Bench {
   disk: SimDisk;
-  readonly pool = new BlockPool(kernel.memory, { blockLength: 65_536, checked: true });
+  readonly pool: BlockPool;
   readonly lines: Line[] = [];
   readonly options: Partial<PartitionOptions>;
   readonly tailLengthMax: number;
@@ -106,7 +106,9 @@ export class Bench {
   timestamp = 1000;
 
   constructor(options: BenchOptions = {}) {
-    const { pool } = this;
+    // Two pools over the same memory would give the same blocks away.
+    const pool = options.pool ?? new BlockPool(kernel.memory, { blockLength: 65_536, checked: true });
+    this.pool = pool;
     this.batchCipher = options.cipher && new BatchCipher({ cipher: options.cipher, kernel, pool });
     this.disk = options.disk ?? new SimDisk({ seed: 3 });
     this.tailLengthMax = options.tailLengthMax ?? 1_048_576;

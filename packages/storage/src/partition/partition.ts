@@ -11,6 +11,7 @@ import type { PartitionIdentity } from "../op-record/checkpoint.ts";
 import type { OpHeader } from "../op-record/op-header.ts";
 import { decodeSmallOperation } from "../op-record/small-operation.ts";
 import type { RepairReport } from "../recovery/repair-damage.ts";
+import { describeState, type StateDescription } from "../replication/describe-state.ts";
 import { PrepareReader, type StoredPrepare } from "../replication/prepare-reader.ts";
 import {
   type RememberedRequest,
@@ -258,13 +259,19 @@ export class Partition {
    * @throws CodedError what the disk answers; `ShuttingDown` once the partition is closed
    */
   verify(request: VerifyRequest): Promise<VerifyStep> {
-    const step = this.#inspection.then(() => {
-      if (this.#closing !== undefined) throw shuttingDown();
-      const { kernel, pool } = this.#options;
-      return verifyStep({ kernel, pool, state: this.#state, handles: this.#handles }, request);
-    });
-    this.#inspection = step.catch(() => undefined);
-    return step;
+    const { kernel, pool } = this.#options;
+    return this.#inspect(() =>
+      verifyStep({ kernel, pool, state: this.#state, handles: this.#handles }, request),
+    );
+  }
+
+  /**
+   * Describes the committed state, for a replica that lacks too much, see `describeState`.
+   * @throws CodedError the fault; what the disk answers; `ShuttingDown` once the partition is closed
+   */
+  describeState(): Promise<StateDescription | undefined> {
+    const { kernel } = this.#options;
+    return this.#inspect(() => describeState({ kernel, state: this.#state, handles: this.#handles }));
   }
 
   /**
@@ -272,12 +279,16 @@ export class Partition {
    * @throws CodedError `PartitionDamaged`; what the disk answers; `ShuttingDown` once the partition is closed
    */
   readPrepare(op: number): Promise<StoredPrepare | undefined> {
-    const read = this.#inspection.then(() => {
+    return this.#inspect(() => this.#prepares.read(op));
+  }
+
+  #inspect<Result>(look: () => Promise<Result>): Promise<Result> {
+    const result = this.#inspection.then(() => {
       if (this.#closing !== undefined) throw shuttingDown();
-      return this.#prepares.read(op);
+      return look();
     });
-    this.#inspection = read.catch(() => undefined);
-    return read;
+    this.#inspection = result.catch(() => undefined);
+    return result;
   }
 
   /**

@@ -1,13 +1,12 @@
 import type { ChecksumKernel } from "@millrace/framing";
 import type { Disk, DiskFile, Log } from "@millrace/platform";
 import type { PartitionIdentity } from "../op-record/checkpoint.ts";
-import { RecordKind } from "../op-record/record.ts";
 import { findBase } from "../recovery/find-base.ts";
-import { scanRecords } from "../recovery/record-scan.ts";
 import { type FoundSegment, scanDirectory } from "../recovery/scan-directory.ts";
 import { datasync } from "../segment/file-calls.ts";
 import { removeSegmentFiles } from "../segment/segment-files.ts";
 import { segmentFileName } from "../segment/segment-name.ts";
+import { segmentEnd } from "./segment-end.ts";
 
 /** What the files of a closed partition are cut with. */
 export interface CutSource {
@@ -47,19 +46,13 @@ function older(found: readonly FoundSegment[], segment: FoundSegment): readonly 
   return found.slice(0, found.indexOf(segment));
 }
 
-/** Where the files of a segment end with an op. */
-interface SegmentEnds {
-  opsLength: number;
-  logLength: number;
-}
-
 /** The index goes too: it may name batches that are gone. */
 async function cutSegment(source: CutSource, segment: FoundSegment, op: number): Promise<boolean> {
   const { disk, path } = source;
   const ops = await disk.openFile(`${path}/${segmentFileName(segment, "ops")}`, "read-write");
   try {
-    const ends = await endsWith(source.kernel, ops, op);
-    if (ends === undefined) return false;
+    const ends = await segmentEnd(source.kernel, ops, { op, end: await ops.length() });
+    if (!ends.isFollowed) return false;
     await disk.removeFile(`${path}/${segmentFileName(segment, "index")}`);
     if (segment.logLength !== undefined) await cutLog(source, segment, ends.logLength);
     await cutFile(ops, ends.opsLength);
@@ -81,22 +74,4 @@ async function cutLog({ disk, path }: CutSource, segment: FoundSegment, length: 
 async function cutFile(file: DiskFile, length: number): Promise<void> {
   if ((await file.length()) > length) await file.truncate(length);
   await datasync(file);
-}
-
-/** Where the first op above `op` begins; nothing when the good records up to the first bad one hold none. */
-async function endsWith(kernel: ChecksumKernel, ops: DiskFile, op: number): Promise<SegmentEnds | undefined> {
-  const ends: SegmentEnds = { opsLength: 0, logLength: 0 };
-  let isFound = false;
-  const range = { file: ops, kernel, from: 0, end: await ops.length() };
-  await scanRecords(range, (records) => {
-    for (const { record, position } of records) {
-      isFound = record.header.op > op;
-      if (isFound) return false;
-      ends.opsLength = position + record.length;
-      const { place } = record;
-      if (record.kind === RecordKind.batch) ends.logLength = place.position + place.length;
-    }
-    return true;
-  });
-  return isFound ? ends : undefined;
 }

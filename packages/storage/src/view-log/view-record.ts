@@ -11,10 +11,18 @@ export interface GroupView {
   readonly mayHaveLost: boolean;
   /** Ops above this one are to be cut off before the partition is opened; nothing when none are. */
   readonly cutAbove: number | undefined;
+  /** Another replica's state, fetched in full, takes the files' place before the partition is opened. */
+  readonly hasIncoming: boolean;
 }
 
 /** The view of a group that was never heard of. */
-export const FIRST_VIEW: GroupView = { view: 0, logView: 0, mayHaveLost: false, cutAbove: undefined };
+export const FIRST_VIEW: GroupView = {
+  view: 0,
+  logView: 0,
+  mayHaveLost: false,
+  cutAbove: undefined,
+  hasIncoming: false,
+};
 
 /** Length of every record; a divisor of a sector, so that none lies in two. */
 export const VIEW_RECORD_LENGTH = 64;
@@ -23,6 +31,7 @@ const MAGIC = 0x5756_524d;
 const VERSION = 1;
 const HAS_CUT_FLAG = 1;
 const MAY_HAVE_LOST_FLAG = 2;
+const HAS_INCOMING_FLAG = 4;
 
 /** Byte positions, see docs/spec/metadata-files.md. */
 const AT = {
@@ -50,8 +59,7 @@ export function writeViewRecord(
   bytes.fill(0, at, at + VIEW_RECORD_LENGTH);
   view.setUint32(at + AT.magic, MAGIC, true);
   view.setUint8(at + AT.version, VERSION);
-  const cutFlag = group.cutAbove === undefined ? 0 : HAS_CUT_FLAG;
-  view.setUint8(at + AT.flags, cutFlag | (group.mayHaveLost ? MAY_HAVE_LOST_FLAG : 0));
+  view.setUint8(at + AT.flags, flagsOf(group));
   view.setUint32(at + AT.stream, identity.streamId, true);
   view.setUint32(at + AT.topic, identity.topicId, true);
   view.setUint32(at + AT.partition, identity.partitionId, true);
@@ -61,6 +69,11 @@ export function writeViewRecord(
   setU64(view, at + AT.cutAbove, group.cutAbove ?? 0);
   const covered = bytes.subarray(at + AT.magic, at + VIEW_RECORD_LENGTH);
   view.setBigUint64(at + AT.checksum, kernel.hashBytes(covered), true);
+}
+
+function flagsOf({ cutAbove, mayHaveLost, hasIncoming }: GroupView): number {
+  const cutFlag = cutAbove === undefined ? 0 : HAS_CUT_FLAG;
+  return cutFlag | (mayHaveLost ? MAY_HAVE_LOST_FLAG : 0) | (hasIncoming ? HAS_INCOMING_FLAG : 0);
 }
 
 /** A record as read: what it says, or why it says nothing. */
@@ -93,6 +106,7 @@ export function readViewRecord(
       logView: view.getUint32(at + AT.logView, true),
       mayHaveLost: (flags & MAY_HAVE_LOST_FLAG) !== 0,
       cutAbove: (flags & HAS_CUT_FLAG) !== 0 ? u64At(view, at + AT.cutAbove) : undefined,
+      hasIncoming: (flags & HAS_INCOMING_FLAG) !== 0,
     },
   };
 }

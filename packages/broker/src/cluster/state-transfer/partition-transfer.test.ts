@@ -1,0 +1,160 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { ReplicaCommand } from "@millrace/framing";
+import type { Packet } from "@millrace/platform/sim";
+import { encodePurgeTopic, toIdentifier } from "@millrace/protocol";
+import { storeBody } from "../../testing/test-topics.ts";
+import { Lagging } from "./transfer-fixture.test.ts";
+
+const TOPIC = { stream: toIdentifier(0), topic: toIdentifier(0) };
+const FOLDER = "streams/0/topics/0/partitions";
+
+function commandOf({ bytes }: Packet): number | undefined {
+  return bytes[60];
+}
+
+describe("A partition's replica that lacks more than its peers' logs hold", () => {
+  it("gets their state when segments were deleted, with stored offsets and the log behind it.", async () => {
+    const lagging = await Lagging.start();
+    const { cluster, client, at } = lagging;
+    await lagging.forget();
+    await cluster.drive(client.ok("StoreConsumerOffset", storeBody(7, 6)));
+    await lagging.send("behind");
+    lagging.heal();
+    await lagging.caughtUp();
+    assert.equal(lagging.fetched, 1);
+    assert.equal((await cluster.group(at, 0)).partition?.consumerOffset(1, 7), 6);
+    await lagging.send("later");
+    await lagging.caughtUp();
+    assert.equal(lagging.fetched, 1, "the rest is ordinary repair");
+    await cluster.stop();
+  });
+
+  it("gets their state when they were purged.", async () => {
+    const lagging = await Lagging.start();
+    const { cluster, client } = lagging;
+    await lagging.send("old");
+    await cluster.drive(client.ok("PurgeTopic", encodePurgeTopic(TOPIC)));
+    await lagging.send("new");
+    lagging.heal();
+    await lagging.caughtUp();
+    assert.equal(lagging.fetched, 1);
+    await cluster.stop();
+  });
+
+  it("gets it after its directory was lost, and is counted on again.", async () => {
+    const lagging = await Lagging.start();
+    const { cluster, at, other } = lagging;
+    lagging.heal();
+    await lagging.forget();
+    cluster.wipe(at);
+    await cluster.startNode(at);
+    await lagging.caughtUp();
+    assert.equal(lagging.fetched, 1);
+    cluster.kill(other);
+    await lagging.send("with the one that was filled");
+    await lagging.caughtUp();
+    await cluster.stop();
+  });
+
+  it("keeps what it got through a restart.", async () => {
+    const lagging = await Lagging.start();
+    const { cluster, at } = lagging;
+    await lagging.forget();
+    lagging.heal();
+    await lagging.caughtUp();
+    for (const end of ["stop", "kill", "crash"] as const) {
+      if (end === "stop") await cluster.stopNode(at);
+      else cluster[end](at);
+      await cluster.startNode(at);
+      await lagging.caughtUp();
+      assert.equal(lagging.fetched, 1, end);
+    }
+    await cluster.stop();
+  });
+
+  it("finishes or begins anew when it is killed, or its power fails, at any step.", async () => {
+    const lagging = await Lagging.start();
+    const { cluster, at } = lagging;
+    const node = cluster.nodes[at];
+    assert.ok(node !== undefined);
+    let isOver = false;
+    for (let step = 0; !isOver; step += 7) {
+      await lagging.forget();
+      const before = lagging.fetched;
+      let calls = 0;
+      node.disk.setFaults(() => {
+        calls += 1;
+        return undefined;
+      });
+      node.diskLatencyMaxMs = 1;
+      lagging.heal();
+      await cluster.until(() => calls > step || lagging.fetched > before);
+      isOver = lagging.fetched > before;
+      node.diskLatencyMaxMs = 0;
+      if (step % 2 === 0) cluster.kill(at);
+      else cluster.crash(at);
+      await cluster.startNode(at);
+      await lagging.caughtUp();
+      const left = await cluster.broker(at).shard.platform.disk.readDirectory("incoming");
+      assert.deepEqual(left, [], `nothing is left of a transfer that ended at call ${step}`);
+      lagging.cutOff();
+    }
+    lagging.heal();
+    await cluster.stop();
+  });
+
+  it("uses nothing of a state in which a batch is damaged, and asks another node.", async () => {
+    const lagging = await Lagging.start();
+    const { cluster, primary } = lagging;
+    await lagging.forget();
+    await lagging.send("kept");
+    const disk = cluster.nodes[primary]?.disk;
+    const [folder] = (await disk?.readDirectory(FOLDER)) ?? [];
+    const files = (await disk?.readDirectory(`${FOLDER}/${folder?.name}`)) ?? [];
+    for (const { name } of files.filter((file) => file.name.endsWith(".log"))) {
+      disk?.flipBit(`${FOLDER}/${folder?.name}/${name}`, 8 * 300);
+    }
+    lagging.heal();
+    await cluster.until(() => lagging.fetched === 1);
+    assert.ok(lagging.lines.some(({ message }) => message.includes("could not be fetched")));
+    await lagging.caughtUp(lagging.other);
+    await cluster.stop();
+  });
+
+  it("asks another node when the one that gives falls silent, and again for what was lost.", async () => {
+    const lagging = await Lagging.start();
+    const { cluster, at, primary } = lagging;
+    await lagging.forget();
+    let chunks = 0;
+    cluster.passes = (packet) => {
+      const isChunk = commandOf(packet) === ReplicaCommand.stateChunk;
+      if (isChunk) chunks += 1;
+      return !isChunk || (packet.from !== primary && chunks % 2 === 0);
+    };
+    await cluster.until(() => lagging.fetched === 1);
+    assert.ok(chunks > 2);
+    lagging.heal();
+    await lagging.caughtUp(at);
+    await cluster.stop();
+  });
+
+  it("goes on with the others when the one that gives dies.", async () => {
+    const lagging = await Lagging.start();
+    const { cluster, at, primary, other } = lagging;
+    await lagging.forget();
+    let giver: number | undefined;
+    cluster.passes = (packet) => {
+      if (commandOf(packet) === ReplicaCommand.stateChunk) giver ??= packet.from;
+      return true;
+    };
+    const dead = await cluster.until(() => giver);
+    assert.ok(dead === primary || dead === other);
+    cluster.kill(dead);
+    await cluster.until(() => lagging.fetched === 1);
+    await cluster.startNode(dead);
+    const groups = [await cluster.group(at, 0), await cluster.group(dead, 0)];
+    await cluster.until(() => groups[0]?.partition?.committedOp === groups[1]?.partition?.committedOp);
+    await cluster.stop();
+  });
+});

@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { typedField } from "@millrace/framing";
+import { encodeCreateStream, encodeCreateTopic, NO_OPTIONS, toIdentifier } from "@millrace/protocol";
+import { type Line, recordedLog } from "../../testing/recorded.ts";
+import { sendBody } from "../../testing/test-batches.ts";
+import type { TestClient } from "../../testing/test-client.ts";
+import { TestCluster, type TestClusterOptions } from "../../testing/test-cluster.ts";
+import { pollBody, polled } from "../../testing/test-polls.ts";
+import { deleteSegmentsBody, fillSegments } from "../../testing/test-topics.ts";
+
+const FETCHED = "The state of a group was fetched.";
+const MIB = 1_048_576n;
+
+/** A cluster with a topic of small segments, a client on its primary, and one node that is cut off. */
+export class Lagging {
+  readonly cluster: TestCluster;
+  readonly lines: readonly Line[];
+  readonly primary: number;
+  readonly client: TestClient;
+  /** The node that is cut off, and the one that is not primary and hears everything. */
+  readonly at: number;
+  readonly other: number;
+
+  private constructor(parts: { cluster: TestCluster; lines: Line[]; primary: number; client: TestClient }) {
+    this.cluster = parts.cluster;
+    this.lines = parts.lines;
+    this.primary = parts.primary;
+    this.client = parts.client;
+    this.at = (parts.primary + 1) % 3;
+    this.other = (parts.primary + 2) % 3;
+  }
+
+  static async start(options: Omit<TestClusterOptions, "log"> = {}): Promise<Lagging> {
+    const lines: Line[] = [];
+    const cluster = await TestCluster.start(3, { ...options, log: recordedLog(lines) });
+    const primary = await cluster.metadataPrimary();
+    const client = await cluster.login(primary);
+    await cluster.drive(createPersistedTopic(client));
+    const lagging = new Lagging({ cluster, lines, primary, client });
+    await lagging.caughtUp();
+    lagging.cutOff();
+    return lagging;
+  }
+
+  /** The node hears nobody, and nobody hears it. */
+  cutOff(): void {
+    this.cluster.passes = ({ from, to }) => from !== this.at && to !== this.at;
+  }
+
+  heal(): void {
+    this.cluster.passes = () => true;
+  }
+
+  async send(text: string): Promise<void> {
+    await this.cluster.drive(this.client.ok("SendMessages", sendBody([text])));
+  }
+
+  /** Fills some segments and has the oldest deleted: the log no longer reaches back to before. */
+  async forget(segmentsCount = 3): Promise<void> {
+    await this.cluster.drive(fillSegments(this.client, segmentsCount));
+    await this.cluster.drive(this.client.ok("DeleteSegments", deleteSegmentsBody(segmentsCount)));
+  }
+
+  /** Lets time pass until the node's partition is as the primary's, then compares what they hold. */
+  async caughtUp(at = this.at): Promise<void> {
+    const { cluster, primary } = this;
+    await cluster.group(at, 0);
+    await cluster.until(() => this.#opOf(at) === this.#opOf(primary));
+    assert.deepEqual(await logOf(cluster, at), await logOf(cluster, primary));
+  }
+
+  /** States that were fetched so far. */
+  get fetched(): number {
+    return this.lines.filter(({ message }) => message === FETCHED).length;
+  }
+
+  #opOf(at: number): number | undefined {
+    return this.cluster.groupNow(at, 0)?.partition?.committedOp;
+  }
+}
+
+/** Makes stream 0 with topic 0, which keeps what it acknowledged through a loss of power. */
+async function createPersistedTopic(client: TestClient): Promise<void> {
+  await client.ok("CreateStream", encodeCreateStream({ name: "s", options: NO_OPTIONS }));
+  const options = [
+    { key: "segment_size", value: typedField("uint64", MIB) },
+    { key: "durability", value: typedField("string", "persisted") },
+  ];
+  const topic = { stream: toIdentifier(0), name: "t", partitionsCount: 1, options };
+  await client.ok("CreateTopic", encodeCreateTopic(topic));
+}
+
+/** What a node says that partition 0 holds, and what stands behind it. */
+async function logOf(cluster: TestCluster, at: number) {
+  const { partition } = await cluster.group(at, 0);
+  assert.ok(partition !== undefined);
+  const client = await cluster.login(at, BigInt(300 + at));
+  const texts: { readonly offset: number; readonly text: string }[] = [];
+  for (let offset = BigInt(partition.firstOffset); ; ) {
+    const poll = pollBody({ strategy: { kind: "offset", offset }, count: 1 });
+    const [message] = polled(await cluster.drive(client.ok("PollMessages", poll))).messages;
+    if (message === undefined) break;
+    texts.push({ offset: message.offset, text: message.text.slice(0, 40) });
+    offset = BigInt(message.offset + 1);
+  }
+  client.close();
+  return {
+    texts,
+    op: partition.committedOp,
+    firstOffset: partition.firstOffset,
+    nextOffset: partition.committedNextOffset,
+    generation: partition.purgeGeneration,
+    offsets: partition.consumerOffsetIds(1).map((id) => [id, partition.consumerOffset(1, id)]),
+  };
+}

@@ -1,0 +1,153 @@
+import { CodedError, ErrorCode } from "@millrace/errors";
+import type { Disk, DiskFile } from "@millrace/platform";
+import { makeDurableDirectory } from "../data-directory/durable-directory.ts";
+import { deletePartitionFiles, openPartition } from "../partition/open-partition.ts";
+import type { Partition } from "../partition/partition.ts";
+import type { PartitionOptions } from "../partition/partition-options.ts";
+import { datasync, writeAt } from "../segment/file-calls.ts";
+import { parseSegmentFileName } from "../segment/segment-name.ts";
+import { VERIFY_FROM_START, type VerifyCursor } from "../verification/verify-cursor.ts";
+import type { StateDescription, StateFile } from "./describe-state.ts";
+
+/** Bytes that are checked before others get their turn. */
+const VERIFY_LENGTH = 4_194_304;
+
+/**
+ * The files of another replica's state of a partition, on their way into a folder beside the partition's own.
+ *
+ * `begin`, then each file's bytes in order, then `settle`; nothing of it is used before `installIncoming`.
+ */
+export class IncomingState {
+  readonly #disk: Disk;
+  readonly #path: string;
+  #open: { readonly name: string; readonly file: DiskFile } | undefined;
+
+  /** @param path  the folder the files come into */
+  constructor(disk: Disk, path: string) {
+    this.#disk = disk;
+    this.#path = path;
+  }
+
+  /**
+   * Makes the folder anew, with an empty file for each that will come.
+   * @throws CodedError `PartitionDamaged` for files that cannot be a partition's; what the disk answers
+   */
+  async begin(files: readonly StateFile[]): Promise<void> {
+    checkNames(files);
+    await this.discard();
+    await makeDurableDirectory(this.#disk, this.#path);
+    for (const { name } of files) {
+      const file = await this.#disk.openFile(`${this.#path}/${name}`, "create");
+      await file.close();
+    }
+  }
+
+  /** Writes some bytes of a file; those of one file follow each other. */
+  async write(name: string, position: number, bytes: Uint8Array): Promise<void> {
+    await writeAt(await this.#fileOf(name), bytes, position);
+  }
+
+  /**
+   * Opens what came as a partition, checks every record and batch, takes all of it as committed, and makes it
+   * survive power loss.
+   * @param options  as the partition is opened with, but for the path
+   * @throws CodedError `PartitionDamaged` when it is not what was described; what the disk answers
+   */
+  async settle(options: PartitionOptions, described: StateDescription): Promise<void> {
+    await this.#finishFile();
+    const partition = await openPartition({ ...options, path: this.#path });
+    try {
+      await checkState(partition, described);
+    } finally {
+      await partition.close();
+    }
+    await this.#sync();
+  }
+
+  /** Removes what came. */
+  async discard(): Promise<void> {
+    await this.#open?.file.close().catch(() => undefined);
+    this.#open = undefined;
+    await deletePartitionFiles(this.#disk, this.#path);
+  }
+
+  async #fileOf(name: string): Promise<DiskFile> {
+    if (this.#open?.name === name) return this.#open.file;
+    await this.#finishFile();
+    const file = await this.#disk.openFile(`${this.#path}/${name}`, "read-write");
+    this.#open = { name, file };
+    return file;
+  }
+
+  async #finishFile(): Promise<void> {
+    await this.#open?.file.close();
+    this.#open = undefined;
+  }
+
+  async #sync(): Promise<void> {
+    for (const { name } of await this.#disk.readDirectory(this.#path)) {
+      const file = await this.#disk.openFile(`${this.#path}/${name}`, "read-write");
+      try {
+        await datasync(file);
+      } finally {
+        await file.close();
+      }
+    }
+    await this.#disk.syncDirectory(this.#path);
+  }
+}
+
+/**
+ * Puts a settled state in the place of a partition's files. The partition is closed. A kill in between is
+ * finished by calling it again: whoever calls has noted that it is to be done.
+ * @throws CodedError what the disk answers
+ */
+export async function installIncoming(
+  disk: Disk,
+  { from, to }: { readonly from: string; readonly to: string },
+): Promise<void> {
+  if ((await disk.stat(from)) === undefined) return;
+  const parent = parentOf(to);
+  await makeDurableDirectory(disk, parent);
+  await deletePartitionFiles(disk, to);
+  await disk.rename(from, to);
+  await disk.syncDirectory(parent);
+  await disk.syncDirectory(parentOf(from));
+}
+
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}
+
+function checkNames(files: readonly StateFile[]): void {
+  const names = new Set<string>();
+  for (const { name } of files) {
+    const parsed = parseSegmentFileName(name);
+    const isFitting = parsed !== undefined && parsed.kind !== "index" && !names.has(name);
+    if (!isFitting) throw notAsDescribed(`it names ${JSON.stringify(name)}`);
+    names.add(name);
+  }
+}
+
+async function checkState(partition: Partition, { op, opChecksum }: StateDescription): Promise<void> {
+  const fault = partition.fault ?? partition.offsetsFault;
+  if (fault !== undefined) throw notAsDescribed(fault.message, fault);
+  if (partition.lastOp !== op || partition.lastOpChecksum !== opChecksum) {
+    throw notAsDescribed(`it ends with operation ${partition.lastOp}, not with ${op}`);
+  }
+  partition.commit(op);
+  let from: VerifyCursor | undefined = VERIFY_FROM_START;
+  while (from !== undefined) {
+    const { damages, next } = await partition.verify({ from, lengthMax: VERIFY_LENGTH });
+    const [damage] = damages;
+    if (damage !== undefined) {
+      throw notAsDescribed(`${damage.path} is damaged at position ${damage.position} (${damage.kind})`);
+    }
+    from = next;
+  }
+}
+
+function notAsDescribed(what: string, cause?: CodedError): CodedError {
+  const text = `The state that another replica sent is not used: ${what}.`;
+  return new CodedError(ErrorCode.PartitionDamaged, text, cause === undefined ? {} : { cause });
+}
