@@ -25,7 +25,7 @@ export interface MetadataCounts {
  * Streams, topics and users that queries return are never changed; a later op puts new ones in their place.
  */
 export class Metadata {
-  readonly #catalog: Catalog;
+  #catalog: Catalog;
 
   constructor(catalog: Catalog) {
     this.#catalog = catalog;
@@ -39,6 +39,11 @@ export class Metadata {
   /** Applies one committed op, deterministic and total; see `apply.ts`. */
   apply(op: CommittedOp): ApplyResult {
     return apply(this.#catalog, op);
+  }
+
+  /** Becomes what another catalog is, which is not used any more: a replica takes a peer's state. */
+  become(other: Metadata): void {
+    this.#catalog = other.#catalog;
   }
 
   /** Deterministic bytes of everything; see `snapshot/snapshot-codec.ts`. */

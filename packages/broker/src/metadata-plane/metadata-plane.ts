@@ -1,5 +1,6 @@
 import type { CodedError } from "@millrace/errors";
 import { ErrorCode } from "@millrace/errors";
+import type { FrameHash } from "@millrace/framing";
 import type { Effect, Metadata } from "@millrace/metadata";
 import type { Clock, Log } from "@millrace/platform";
 import type { MetadataJournal, SuperblockRecord } from "@millrace/storage";
@@ -14,15 +15,19 @@ import {
   type Replica,
 } from "@millrace/vsr";
 import type { GroupPeers } from "../cluster/group-peers.ts";
+import type { StateWish } from "../cluster/state-transfer/state-fetcher.ts";
+import type { StateTransfers } from "../cluster/state-transfer/state-transfers.ts";
 import { AdmissionQueue } from "../queues/admission-queue.ts";
 import { answerOf } from "./answer-of.ts";
 import { executeOp } from "./execute-op.ts";
 import { ForwardedRequests, type ForwardingWire } from "./forwarded-requests.ts";
+import { IncomingMetadata } from "./incoming-metadata.ts";
+import { effectsBetween } from "./installed-effects.ts";
 import type { MetadataBody } from "./metadata-body.ts";
 import { MetadataReplication } from "./metadata-replication.ts";
 import type { MetadataRequest } from "./metadata-request.ts";
 import type { RecoveredMetadata } from "./recover-state.ts";
-import { encodeSnapshot, type LogEnd } from "./snapshot.ts";
+import { encodeSnapshot, type LogEnd, type MetadataSnapshot } from "./snapshot.ts";
 
 /** What the plane is made from. */
 export interface MetadataPlaneOptions {
@@ -37,12 +42,19 @@ export interface MetadataPlaneOptions {
   readonly snapshotEveryOps: number;
   /** The other replicas of the group; absent where there are none. */
   readonly peers?: (GroupPeers & ForwardingWire) | undefined;
+  /** The way of states between nodes; given with `peers`. */
+  readonly transfers?: Pick<StateTransfers, "fetch" | "cancel"> | undefined;
+  readonly hash: FrameHash;
+  /** Sessions of a client table. */
+  readonly clientsMax: number;
   /**
    * Carries out what a committed op asks of partitions; the reply to its client leaves when it settles.
-   * @param view  in which the op got its number: the same on every replica
+   * @param view  in which the op got its number: the same on every replica; nothing when it is not known
    */
-  perform(effects: readonly Effect[], view: number): Promise<void>;
+  perform(effects: readonly Effect[], view: number | undefined): Promise<void>;
 }
+
+const METADATA_GROUP = { kind: "metadata" } as const;
 
 /**
  * The metadata group: a consensus group over the catalog and the client table.
@@ -60,6 +72,7 @@ export class MetadataPlane {
   /** Prepared here and not executed, in op order. */
   readonly #inFlight = new Set<MetadataRequest>();
   #replica: Replica;
+  #clientTable: ClientTable;
   #end: LogEnd;
   #lastTimestamp: number;
   #writesPending = 0;
@@ -70,12 +83,16 @@ export class MetadataPlane {
   readonly #effects = new Set<Promise<void>>();
 
   constructor(options: MetadataPlaneOptions) {
-    const { clock, log, journal, recovered, peers } = options;
+    const { log, journal, recovered, peers } = options;
     this.#options = options;
     this.#end = recovered.end;
+    this.#clientTable = recovered.state.clientTable;
     this.#lastTimestamp = (recovered.suffix.at(-1) ?? recovered.end).timestamp;
     const step = (input: Input) => this.#step(input);
-    this.#replication = peers && new MetadataReplication({ clock, log, journal, peers, step });
+    const fetchState = (wish: Pick<StateWish, "from" | "op">) => this.#fetchState(wish);
+    const cancelFetch = () => options.transfers?.cancel(METADATA_GROUP);
+    this.#replication =
+      peers && new MetadataReplication({ log, journal, peers, step, fetchState, cancelFetch });
     this.forwarded = peers && this.#forwardOver(peers);
     this.#replica = this.#createReplica(recovered.suffix);
     this.#queue = new AdmissionQueue({
@@ -91,7 +108,7 @@ export class MetadataPlane {
   }
 
   get clientTable(): ClientTable {
-    return this.#options.recovered.state.clientTable;
+    return this.#clientTable;
   }
 
   /** Last executed op. */
@@ -157,6 +174,41 @@ export class MetadataPlane {
     });
   }
 
+  /** The state as of the last executed op. */
+  snapshot(): MetadataSnapshot {
+    return { state: { catalog: this.catalog, clientTable: this.#clientTable }, end: this.#end };
+  }
+
+  #fetchState({ from, op }: Pick<StateWish, "from" | "op">): void {
+    const { hash, clientsMax } = this.#options;
+    const install = (state: MetadataSnapshot, bytes: Uint8Array) => this.#install(state, bytes);
+    const sink = () => new IncomingMetadata({ hash, clientsMax, install });
+    this.#options.transfers?.fetch({ group: METADATA_GROUP, from, op, sink });
+  }
+
+  /** Takes another replica's state, when this one still waits for it. */
+  async #install(state: MetadataSnapshot, bytes: Uint8Array): Promise<void> {
+    const { op, checksum: opChecksum, view } = state.end;
+    const isWanted = () => (this.#replica.stateAwaited ?? Number.POSITIVE_INFINITY) <= op;
+    await this.#replication?.install({ op, opChecksum, view, bytes }, isWanted, () => this.#become(state));
+  }
+
+  /** Partitions come and go as if the ops in between had been executed. */
+  #become({ state: { catalog, clientTable }, end }: MetadataSnapshot): void {
+    const effects = effectsBetween(this.catalog, catalog);
+    this.catalog.become(catalog);
+    this.#clientTable = clientTable;
+    this.#end = end;
+    this.#lastTimestamp = Math.max(this.#lastTimestamp, end.timestamp);
+    const { op, checksum } = end;
+    this.#performAfter(this.#options.perform(effects, undefined), () => {
+      this.forwarded?.executed(op);
+      this.#tellIdle();
+    });
+    this.#refuseInFlight(ErrorCode.TransientNotCommitted);
+    this.#replication?.hear({ kind: "state-installed", op, checksum, clientTable });
+  }
+
   /** Hands a tick or a message of another replica to the group. */
   hear(input: Input): void {
     this.#replication?.hear(input);
@@ -177,9 +229,10 @@ export class MetadataPlane {
   async stop(): Promise<void> {
     this.#isStopped = true;
     for (const request of this.#queue.drain()) refuse(request, ErrorCode.ShuttingDown);
-    this.#replication?.stop();
+    const journalIdle = this.#replication?.stop();
     this.forwarded?.stop();
     if (this.#replication !== undefined) this.#refuseInFlight(ErrorCode.TransientNotCommitted);
+    await journalIdle;
     await this.#idle();
     await this.#checkpoint;
     await this.#options.journal.close();
@@ -319,7 +372,7 @@ export class MetadataPlane {
     if (this.#replication === undefined) {
       this.#failure = undefined;
       this.#replica = this.#createReplica([]);
-    } else this.#replication.stop();
+    } else void this.#replication.stop();
     this.#refuseInFlight(failure.code);
   }
 
@@ -348,11 +401,11 @@ export class MetadataPlane {
   }
 
   #maybeSnapshot(): void {
-    const { journal, snapshotEveryOps, recovered, log } = this.#options;
+    const { journal, snapshotEveryOps, log } = this.#options;
     if (this.#checkpoint !== undefined || journal.recordsSinceSnapshot < snapshotEveryOps) return;
     const { op } = this.#end;
     this.#checkpoint = journal
-      .checkpoint(op, encodeSnapshot({ state: recovered.state, end: this.#end }))
+      .checkpoint(op, encodeSnapshot(this.snapshot()))
       .catch((error: unknown) =>
         log.warn("A metadata snapshot could not be written.", { op, error: String(error) }),
       )

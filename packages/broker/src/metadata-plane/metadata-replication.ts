@@ -1,8 +1,9 @@
-import type { CodedError } from "@millrace/errors";
-import type { Clock, Log } from "@millrace/platform";
-import type { MetadataJournal } from "@millrace/storage";
+import { CodedError, ErrorCode } from "@millrace/errors";
+import type { Log } from "@millrace/platform";
+import type { MetadataJournal, MetadataSnapshot } from "@millrace/storage";
 import type { Input, Output } from "@millrace/vsr";
 import type { GroupPeers } from "../cluster/group-peers.ts";
+import { ReplicaLink } from "../cluster/replica-link.ts";
 import type { MetadataBody } from "./metadata-body.ts";
 import { prepareOf } from "./recover-state.ts";
 
@@ -14,51 +15,75 @@ export type ReplicationOutput = Extract<
 
 /** What the metadata group's replication works with. */
 export interface MetadataReplicationOptions {
-  readonly clock: Clock;
   readonly log: Log;
   readonly journal: MetadataJournal;
   readonly peers: GroupPeers;
   step(input: Input): void;
+  /** Fetches the group's state from another node, unless it does already; ends in `install`. */
+  fetchState(wish: { readonly from: number; readonly op: number }): void;
+  /** The group's state is not wanted any more. */
+  cancelFetch(): void;
 }
 
 /** Until a replica is taken in, nobody knows which groups heard of it. */
 const EVERY_OP = Number.MAX_SAFE_INTEGER;
 
-/** Milliseconds between two lines that say that this replica cannot catch up by itself. */
-const STATE_NOTICE_INTERVAL_MS = 10_000;
-
 /**
- * The side of the metadata group that faces the other replicas: messages, views on disk, cuts, ops read back.
- *
- * A failed write of a view or a cut stops it for good: a replica that may forget what it said is silent until
- * it is started again.
+ * The side of the metadata group that faces the other replicas: messages, views on disk, cuts, ops read
+ * back, another replica's state. See `ReplicaLink` for what stops it.
  */
 export class MetadataReplication {
   readonly #options: MetadataReplicationOptions;
+  readonly #link: ReplicaLink;
   /** Nothing is known of what this replica may have said before its directory was lost. */
   #isForgetful: boolean;
-  #isStopped = false;
-  #nextNoticeMs = 0;
+  /** Op of the state that was installed last: what is asked to be cut below it is gone already. */
+  #installedOp = 0;
 
   constructor(options: MetadataReplicationOptions) {
     this.#options = options;
+    const { log, step } = options;
+    this.#link = new ReplicaLink({ log, facts: { group: "metadata" }, step });
     this.#isForgetful = !options.journal.superblock.record.hasSpoken;
   }
 
-  /** Nothing is said, heard or written any more. */
-  stop(): void {
-    this.#isStopped = true;
+  /** Nothing is said, heard or written any more. Settles when the journal is not being changed. */
+  stop(): Promise<void> {
+    this.#link.stop();
+    this.#options.cancelFetch();
+    return this.#link.journalIdle();
   }
 
   /** Hands an input to the replica, unless this side is stopped. */
   hear(input: Input): void {
-    if (!this.#isStopped) this.#options.step(input);
+    this.#link.hear(input);
+  }
+
+  /**
+   * Puts another replica's snapshot in the place of snapshot and journal, then calls `installed`.
+   * @param isWanted  whether the replica still waits for it
+   * @throws CodedError when it is not wanted any more; what the disk answers: then the replica is silent
+   */
+  install(snapshot: MetadataSnapshot, isWanted: () => boolean, installed: () => void): Promise<void> {
+    return this.#link.changeJournal(async () => {
+      if (this.#link.isStopped || !isWanted()) {
+        throw new CodedError(ErrorCode.TransientNotAccepted, "The state is not waited for any more.");
+      }
+      try {
+        await this.#options.journal.install(snapshot);
+      } catch (error) {
+        this.#link.fail(error);
+        throw error;
+      }
+      this.#installedOp = snapshot.op;
+      if (!this.#link.isStopped) installed();
+    });
   }
 
   /** Notes that the replica speaks from now on, then calls back. */
   noteFormed(done: () => void): void {
     this.#isForgetful = false;
-    this.#then(this.#options.journal.superblock.write({ hasSpoken: true }), done);
+    this.#link.after(this.#options.journal.superblock.write({ hasSpoken: true }), done);
   }
 
   /** Notes, once, how long the log was when this replica was taken in: nothing behind that is forgotten. */
@@ -66,12 +91,12 @@ export class MetadataReplication {
     const { superblock } = this.#options.journal;
     if (!this.#isForgetful || superblock.record.forgottenOp !== EVERY_OP) return;
     this.#isForgetful = false;
-    this.#then(superblock.write({ forgottenOp: op }), () => {});
+    this.#link.after(superblock.write({ forgottenOp: op }), () => {});
   }
 
   /** Performs what the replica asks for. */
   perform(output: ReplicationOutput): void {
-    if (this.#isStopped) return;
+    if (this.#link.isStopped) return;
     switch (output.kind) {
       case "send":
         this.#send(output);
@@ -86,7 +111,7 @@ export class MetadataReplication {
         this.#readBack(output);
         break;
       case "request-state":
-        this.#noticeState(output.op);
+        this.#options.fetchState(output);
         break;
     }
   }
@@ -101,11 +126,14 @@ export class MetadataReplication {
     const { superblock } = this.#options.journal;
     const forgotten = this.#isForgetful ? { forgottenOp: EVERY_OP } : {};
     const written = superblock.write({ view, logView, mayHaveLost, hasSpoken: true, ...forgotten });
-    this.#then(written, () => this.hear({ kind: "view-persisted", view, logView }));
+    this.#link.after(written, () => this.hear({ kind: "view-persisted", view, logView }));
   }
 
   #truncate(op: number): void {
-    this.#then(this.#options.journal.cut(op), () => this.hear({ kind: "journal-truncated", op }));
+    const cut = this.#link.changeJournal(async () => {
+      if (op >= this.#installedOp) await this.#options.journal.cut(op);
+    });
+    this.#link.after(cut, () => this.hear({ kind: "journal-truncated", op }));
   }
 
   /** What cannot be read is not answered: the peer asks again, or another one. */
@@ -118,21 +146,5 @@ export class MetadataReplication {
       },
       (error: unknown) => log.error("An op of the metadata could not be read back.", { op, error }),
     );
-  }
-
-  #noticeState(op: number): void {
-    const { clock, log } = this.#options;
-    if (clock.monotonicMs() < this.#nextNoticeMs) return;
-    this.#nextNoticeMs = clock.monotonicMs() + STATE_NOTICE_INTERVAL_MS;
-    log.error("The other nodes no longer hold the metadata operations this node lacks.", { op });
-  }
-
-  #then(work: Promise<void>, next: () => void): void {
-    work.then(next, (error: CodedError) => {
-      this.stop();
-      const text =
-        "This node cannot keep what it promises the others; it is silent until it is started again.";
-      this.#options.log.error(text, { error });
-    });
   }
 }

@@ -121,7 +121,7 @@ function ownersOf(
 }
 
 function recoverMetadata(
-  { platform, config }: BrokerOptions,
+  { platform, config, kernel }: BrokerOptions,
   parts: EffectParts & {
     readonly journal: MetadataJournal;
     readonly member: ClusterMember | undefined;
@@ -143,6 +143,9 @@ function recoverMetadata(
     admissionTimeoutMs: config.admissionTimeoutMs,
     snapshotEveryOps: config.snapshotEveryOps,
     peers: parts.member?.peers.metadataGroup(),
+    transfers: parts.member?.transfers,
+    hash: kernel,
+    clientsMax: config.clientsTableMax,
     perform: (effects, view) => performEffects(parts, effects, view),
   });
 }

@@ -12,12 +12,12 @@ export interface EffectParts {
 
 /**
  * Starts everything an op asks for, in order, and settles when all of it is done.
- * @param view  in which the metadata group numbered the op
+ * @param view  in which the metadata group numbered the op; nothing when that is not known
  */
 export async function performEffects(
   parts: EffectParts,
   effects: readonly Effect[],
-  view: number,
+  view: number | undefined,
 ): Promise<void> {
   await Promise.all(effects.map((effect) => performEffect(parts, effect, view)));
 }
@@ -25,7 +25,7 @@ export async function performEffects(
 function performEffect(
   { partitions, groups, userChanged }: EffectParts,
   effect: Effect,
-  view: number,
+  view: number | undefined,
 ): Promise<void> | undefined {
   switch (effect.kind) {
     case "partition-created":

@@ -15,7 +15,13 @@ import {
   setGroupPlace,
 } from "./journal-file.ts";
 import { metadataDamaged } from "./metadata-damage.ts";
-import { type JournalRecord, type JournalSource, listJournals, recoverJournal } from "./recover-journal.ts";
+import {
+  type JournalRecord,
+  type JournalSource,
+  listJournals,
+  type RecoveredJournal,
+  recoverJournal,
+} from "./recover-journal.ts";
 import { type MetadataSnapshot, readSnapshot, snapshotPath, writeSnapshot } from "./snapshot-file.ts";
 
 /** Records in one write; a metadata op is rare, so this only bounds memory. */
@@ -156,6 +162,41 @@ export class MetadataJournal {
     this.#sinceSnapshot = this.#sinceSnapshot.filter((one) => one.op > op);
     await this.#betweenGroups(() => this.#roll());
     await this.#removeCovered(op);
+  }
+
+  /**
+   * Puts another replica's snapshot in the place of everything: the journal is empty then and starts behind
+   * it. A kill in between leaves the state before, or the new one. Nothing may be appended before it settles;
+   * it is not of an older op than the last one here.
+   * @throws CodedError what the disk answers
+   */
+  install(snapshot: MetadataSnapshot): Promise<void> {
+    const installed = this.#checkpoints.then(() => this.#install(snapshot));
+    this.#checkpoints = installed.catch(() => undefined);
+    return installed;
+  }
+
+  async #install(snapshot: MetadataSnapshot): Promise<void> {
+    const { op, opChecksum: checksum, view } = snapshot;
+    await this.#idle();
+    assert(op >= this.#journaled.op, "a snapshot of another replica reaches as far as the journal");
+    // The last op never was: beside it the snapshot would be of another history.
+    const isOther = op === this.#journaled.op && checksum !== this.#journaled.checksum;
+    if (isOther) await this.#betweenGroups(() => this.#cut(op - 1));
+    try {
+      await writeSnapshot(this.#source, snapshot);
+      await this.superblock.write({ checkpointOp: op });
+      this.snapshot = snapshot;
+      this.#sinceSnapshot = [];
+      this.#journaled = { op, checksum, view };
+      this.#accepted = this.#journaled;
+      await this.#betweenGroups(() => this.#roll());
+      await this.#removeCovered(op);
+    } catch (error) {
+      // The file that is open may end before the snapshot: nothing may follow in it.
+      if (isCodedError(error)) this.#fault = fenced(error);
+      throw error;
+    }
   }
 
   /**
@@ -386,15 +427,16 @@ async function makeSure(source: JournalSource, file: DiskFile, length: number): 
 async function withFirstFile(
   source: JournalSource,
   superblock: Superblock,
-  recovered: { readonly startOps: number[]; readonly length: number; readonly last: JournalStart },
+  recovered: Pick<RecoveredJournal, "startOps" | "length" | "last" | "endsBeforeSnapshot">,
 ): Promise<{ startOps: number[]; length: number }> {
-  if (recovered.startOps.length > 0) {
+  if (recovered.startOps.length > 0 && !recovered.endsBeforeSnapshot) {
     if (superblock.record.sequence === 0) await superblock.write({});
     return recovered;
   }
-  await createJournalFile(source, recovered.last);
+  const { last } = recovered;
+  await createJournalFile(source, last);
   await superblock.write({});
-  return { startOps: [recovered.last.op], length: RECORD_HEADER_LENGTH };
+  return { startOps: [...recovered.startOps, last.op], length: RECORD_HEADER_LENGTH };
 }
 
 function checkSnapshot(

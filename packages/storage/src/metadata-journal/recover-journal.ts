@@ -42,6 +42,8 @@ export interface RecoveredJournal {
   readonly records: JournalRecord[];
   /** Last op of all, the snapshot's when none follows it. */
   readonly last: JournalStart;
+  /** The snapshot is of a later op than the journal holds: another replica's, whose journal was not begun. */
+  readonly endsBeforeSnapshot: boolean;
   /** Start ops of the files that are there, oldest first; empty when there is no journal yet. */
   readonly startOps: number[];
   /** Good bytes in the newest file. */
@@ -91,7 +93,8 @@ export async function recoverJournal(
   for (const [index, startOp] of startOps.entries()) {
     length = await readJournal(source, chain, { startOp, isNewest: index === startOps.length - 1 });
   }
-  return { records: chain.records, last: chain.last, startOps, length };
+  const endsBeforeSnapshot = startOps.length > 0 && chain.lastRead < snapshotOp;
+  return { records: chain.records, last: chain.last, endsBeforeSnapshot, startOps, length };
 }
 
 async function readJournal(

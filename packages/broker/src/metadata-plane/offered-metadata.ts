@@ -1,0 +1,31 @@
+import type { FrameHash } from "@millrace/framing";
+import type { OfferedState, StateSource } from "../cluster/state-transfer/state-source.ts";
+import type { MetadataPlane } from "./metadata-plane.ts";
+import { encodeSnapshot } from "./snapshot.ts";
+
+/** Name of the only part that the metadata group's state has. */
+export const SNAPSHOT_PART = "snapshot";
+
+/** The metadata group's state here, for other nodes: encoded when it is asked for, kept until they have it. */
+export function metadataSource(metadata: Pick<MetadataPlane, "snapshot">, hash: FrameHash): StateSource {
+  return {
+    offer: async () => {
+      const snapshot = metadata.snapshot();
+      return snapshot.end.op === 0 ? undefined : offered(encodeSnapshot(snapshot), snapshot.end, hash);
+    },
+  };
+}
+
+function offered(
+  bytes: Uint8Array,
+  { op, checksum }: { readonly op: number; readonly checksum: bigint },
+  hash: FrameHash,
+): OfferedState {
+  return {
+    op,
+    checksum,
+    parts: [{ name: SNAPSHOT_PART, length: bytes.length, checksum: hash.hashBytes(bytes) }],
+    read: async (_part, { position, length }) => bytes.slice(position, position + length),
+    close: async () => {},
+  };
+}
