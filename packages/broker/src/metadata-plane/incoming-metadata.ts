@@ -5,7 +5,7 @@ import type { StateManifest, StateSink } from "../cluster/state-transfer/state-s
 import { SNAPSHOT_PART } from "./offered-metadata.ts";
 import { decodeSnapshot, type MetadataSnapshot } from "./snapshot.ts";
 
-/** Bytes of a state at most, as of a snapshot on disk: far above what 8192 sessions and 100,000 topics take. */
+/** Bytes of a state at most, as of a snapshot on disk: more than 8192 sessions and 100,000 topics take. */
 const STATE_LENGTH_MAX = 1_073_741_824;
 
 /** What an incoming state of the metadata group needs. */

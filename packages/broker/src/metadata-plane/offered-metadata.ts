@@ -6,7 +6,7 @@ import { encodeSnapshot } from "./snapshot.ts";
 /** Name of the only part that the metadata group's state has. */
 export const SNAPSHOT_PART = "snapshot";
 
-/** The metadata group's state here, for other nodes: encoded when it is asked for, kept until they have it. */
+/** The metadata group's state here, for other nodes: encoded when asked for, kept until they have it. */
 export function metadataSource(metadata: Pick<MetadataPlane, "snapshot">, hash: FrameHash): StateSource {
   return {
     offer: async () => {
