@@ -1,8 +1,8 @@
 /** Keys that later releases of the reference have: a file that was written for them is taken. */
 const LATER = "a key of later releases of the reference";
 
-/** A node that lags fetches ops from the files of others. */
-const NO_TRANSFER = "ops are fetched from the files of other nodes; transfer of whole partitions is not built";
+/** A node that lags fetches ops, or whole states, from the files of others. */
+const FROM_FILES = "what another node lacks is read from the files; no memory is kept for it";
 
 /** The constants of the bus are in `@millrace/transports/replica`. */
 const FIXED_BUS = "the times of the bus between nodes are fixed";
@@ -34,10 +34,10 @@ export const WITHOUT_EFFECT: readonly (readonly [path: string, reason: string])[
   ["sharding.reconcile_periodic_interval", "partitions are made and removed with the op that asks for it"],
   ["partition.wal_bytes_max", "op records stand beside each segment and go with it"],
   ["partition.offset_reservation_lease", "op records tell which offsets were given out"],
-  ["partition.evicted_ring_capacity", NO_TRANSFER],
-  ["partition.evicted_ring_bytes_max", NO_TRANSFER],
-  ["partition.transfer_served_cache_bytes_max", NO_TRANSFER],
-  ["partition.transfer_artifact_bytes_max", NO_TRANSFER],
+  ["partition.evicted_ring_capacity", FROM_FILES],
+  ["partition.evicted_ring_bytes_max", FROM_FILES],
+  ["partition.transfer_served_cache_bytes_max", FROM_FILES],
+  ["partition.transfer_artifact_bytes_max", FROM_FILES],
   ["message_bus.max_batch", "frames leave as the connection takes them"],
   ["message_bus.reconnect_period", FIXED_BUS],
   ["message_bus.close_peer_timeout", FIXED_BUS],
