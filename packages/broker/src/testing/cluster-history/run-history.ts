@@ -41,6 +41,8 @@ class BrokenHistory extends Error {
 const LINES_SHOWN = process.env["MILLRACE_CLUSTER_TRACE"] === "1" ? 100_000 : 40;
 /** A replica that lacks what a purge took away needs the state of another, which is not handed over yet. */
 const PURGES = process.env["MILLRACE_CLUSTER_PURGES"] === "1";
+/** So few that a node that was away needs the metadata of another one now and then. */
+const SNAPSHOT_EVERY_OPS = 10;
 const FAULTS_MIN = 6;
 const FAULTS_MAX = 16;
 
@@ -53,7 +55,7 @@ const FAULTS_MAX = 16;
 export async function runHistory(seed: number): Promise<HistoryEnd> {
   // Both take real time at their first use, while the clock of a history would go on.
   await Promise.all([loadTokenDigest(), loadKeyHash()]);
-  const cluster = new TestCluster(3, { seed });
+  const cluster = new TestCluster(3, { seed, config: { snapshotEveryOps: SNAPSHOT_EVERY_OPS } });
   const world = new HistoryWorld(seed, cluster);
   try {
     await play(world);
