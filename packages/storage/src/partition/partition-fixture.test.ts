@@ -197,11 +197,12 @@ export class Bench {
     writeBatch(block.bytes, 0, messages, header.timestamp);
     kernel.sealBatch(block.position, length);
     const { partition } = this;
+    const { identity = IDENTITY } = this.options;
     const baseOffset = partition.nextOffset + hole;
-    kernel.stampBatch(block.position, IDENTITY.partitionId, baseOffset, header.timestamp);
+    kernel.stampBatch(block.position, identity.partitionId, baseOffset, header.timestamp);
     const lease = block.part(0, length);
     block.release();
-    const storedLease = this.batchCipher?.seal(IDENTITY, lease);
+    const storedLease = this.batchCipher?.seal(identity, lease);
     const appended = new Promise<number>((resolve, reject) => {
       const done = (error?: CodedError) => {
         if (error !== undefined) return reject(error);

@@ -20,7 +20,8 @@ import type { FoundSegment } from "./scan-directory.ts";
  * When its ops continue the state, only that record is lost. Otherwise ops or batches of ours in it mean that
  * more was written than can be told: a fault, also for the stored offsets; its batches that verify are served
  * and what lies behind them answers `PartitionDamaged`. So does a first record that was changed when the name
- * does not continue the state: what led from there to here is gone. Without any of that it is what a crash
+ * does not continue the state, or the state is that of a segment whose `.log` is missing: what led from there
+ * to here is gone. Without any of that it is what a crash
  * left of a roll (kept aside when it holds bytes; its name is used again), or a stray that is ignored.
  *
  * @param hasState  false when no segment at all begins with a good record: then only the name of a
@@ -49,7 +50,9 @@ async function judgeStranger(
   const end = endOfEvidence(segment, batches, await endOfRecords(source, segment), isExpected);
   if (end !== undefined) return markUnproven(state, segment, batches, end);
   const isAfter = compareSegmentNames(segment, { generation, firstOffset: nextOffset }) > 0;
-  const isGone = hasState ? isAfter && (await isFirstRecordChanged(source, segment)) : !isExpected;
+  // A segment without its messages may be what is left of one that was removed: older than it seems.
+  const isUnproven = isAfter || state.active?.damage !== undefined;
+  const isGone = hasState ? isUnproven && (await isFirstRecordChanged(source, segment)) : !isExpected;
   if (isGone) return markUnproven(state, segment, batches, segment.firstOffset + 1);
   const path = state.filePath(segment, "log");
   if (!isExpected) return options.log.warn("A segment that continues nothing is ignored.", { path });
