@@ -93,7 +93,8 @@ export type BenchOptions = Partial<PartitionOptions> & {
 /** A partition on a simulated disk with helpers that speak in texts. */
 export class Bench {
   disk: SimDisk;
-  readonly pool = new BlockPool(kernel.memory, { blockLength: 65_536, checked: true });
+  /** Benches whose partitions are open at once share one. */
+  readonly pool: BlockPool;
   readonly lines: Line[] = [];
   readonly options: Partial<PartitionOptions>;
   readonly tailLengthMax: number;
@@ -106,7 +107,8 @@ export class Bench {
   timestamp = 1000;
 
   constructor(options: BenchOptions = {}) {
-    const { pool } = this;
+    const pool = options.pool ?? new BlockPool(kernel.memory, { blockLength: 65_536, checked: true });
+    this.pool = pool;
     this.batchCipher = options.cipher && new BatchCipher({ cipher: options.cipher, kernel, pool });
     this.disk = options.disk ?? new SimDisk({ seed: 3 });
     this.tailLengthMax = options.tailLengthMax ?? 1_048_576;
