@@ -19,7 +19,7 @@ function runShard(data: ShardWorkerData): void {
   const sink = { write: (line: string) => lines.postMessage(line) };
   const log = createPinoLog({ level: logLevel, sink }).child({ shard });
   const kernel = createChecksumKernel({ shared: { memory, kernel: shard, kernelsCount: shardsCount } });
-  const platform = createNodePlatform({ dataPath, log });
+  const platform = createNodePlatform({ dataPath, log, threadsCount: shardsCount });
   const pool = new BlockPool(kernel.memory, part);
   const cipher = key && createNodeCipher(key, platform.random);
   const bus = new NodeShardBus(shard, shardsCount, new Map([[0, way]]));

@@ -82,7 +82,8 @@ async function startAt(dataPath: string, options: StartOptions): Promise<Running
   const { config, log, replica } = options;
   const metrics = createPrometheusMetrics();
   const tracer = await followRequests(options, metrics);
-  const platform = createNodePlatform({ dataPath, log, metrics, tracer });
+  const { count: threadsCount } = shardsCount(config, availableParallelism());
+  const platform = createNodePlatform({ dataPath, threadsCount, log, metrics, tracer });
   if (options.fresh) await deleteData(platform.disk, { replica, configured: ownFolders(config, dataPath) });
   const { host } = parseListenAddress(config.tcp.address, "tcp.address");
   const key = encryptionKey(config.encryption);

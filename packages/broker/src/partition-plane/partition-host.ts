@@ -20,6 +20,7 @@ import { Fifo } from "../queues/fifo.ts";
 import type { GroupContext, ReplicationContext } from "./group-context.ts";
 import { GroupRecovery } from "./group-recovery.ts";
 import { IncomingPartition } from "./incoming-partition.ts";
+import { mayOpenLater, OpenRetries } from "./open-retries.ts";
 import { PartitionGroup } from "./partition-group.ts";
 import { incomingPath, partitionPath } from "./partition-path.ts";
 import type { PartitionSettings } from "./partition-settings.ts";
@@ -52,6 +53,7 @@ export class PartitionHost {
   readonly #tailCache: TailCache;
   readonly #removals = new Set<Promise<void>>();
   readonly #waitingToOpen = new Fifo<() => void>();
+  readonly #retries: OpenRetries;
   #openingCount = 0;
 
   /**
@@ -69,6 +71,7 @@ export class PartitionHost {
     const { platform, kernel, pool, config, cipher } = options;
     this.#options = options;
     this.#tailCache = new TailCache({ lengthMax: config.tailCacheLengthMax });
+    this.#retries = new OpenRetries(platform);
     this.#context = {
       clock: platform.clock,
       log: platform.log,
@@ -117,19 +120,18 @@ export class PartitionHost {
   }
 
   /**
-   * Opens a group's files. Settles when it can be used or has failed to open.
+   * Opens a group's files. Settles when it can be used or has failed to open; what the disk refused is tried
+   * again later, see `OpenRetries`.
    * @param how.repair    given: damage is left behind
    * @param how.bornInView  given: the group has just been made, in this view of the metadata group
    */
   async open(group: PartitionGroup, settings: PartitionSettings, how: OpenHow = {}): Promise<void> {
     await this.#turnToOpen();
     try {
-      this.#groups.set(group, settings);
-      const { replication } = this.#context;
-      const recovery = replication && new GroupRecovery(this.#context, replication, group.identity);
-      await recovery?.prepare(this.#options.platform.disk, how.bornInView);
-      const partition = await this.#openFiles(group, settings, how.repair);
-      group.opened(partition, await recovery?.recover(partition));
+      if (this.#groups.has(group)) this.#groups.set(group, settings);
+      const { partition, recovered } = await this.#openRecovered(group, settings, how);
+      group.opened(partition, recovered);
+      this.#tryLater(group, how, partition.isHalfOpen && recovered === undefined);
     } catch (error) {
       if (!isCodedError(error)) throw error;
       this.log.error("A partition could not be opened.", {
@@ -138,10 +140,38 @@ export class PartitionHost {
         reason: error.message,
       });
       group.opened(new CodedError(error.code, error.message, { details: error.details, cause: error }));
+      this.#tryLater(group, how, mayOpenLater(error));
     } finally {
       this.#openingCount -= 1;
       this.#waitingToOpen.shift()?.();
     }
+  }
+
+  async #openRecovered(group: PartitionGroup, settings: PartitionSettings, how: OpenHow) {
+    const { replication } = this.#context;
+    const recovery = replication && new GroupRecovery(this.#context, replication, group.identity);
+    await recovery?.prepare(this.#options.platform.disk, how.bornInView);
+    const partition = await this.#openFiles(group, settings, how.repair);
+    try {
+      return { partition, recovered: await recovery?.recover(partition) };
+    } catch (error) {
+      await partition.close().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** A repair that was asked for was answered by then and is not done later. */
+  #tryLater(group: PartitionGroup, { bornInView }: OpenHow, isTried: boolean): void {
+    const settings = this.#groups.get(group);
+    if (!isTried || settings === undefined) {
+      this.#retries.forget(group);
+      return;
+    }
+    this.#retries.noteFailed(group, async () => {
+      await group.takeOut()?.close();
+      await this.open(group, settings, { bornInView });
+      this.#context.onApplied?.(group);
+    });
   }
 
   #openFiles(
@@ -194,6 +224,7 @@ export class PartitionHost {
   /** Takes a group out of use and settles when nothing of it is in flight; its files go in the background. */
   async remove(group: PartitionGroup): Promise<void> {
     this.#groups.delete(group);
+    this.#retries.forget(group);
     await group.close();
     this.#context.replication?.viewLog.forget(group.identity);
     this.#inBackground(this.#removeFiles(group));
@@ -206,6 +237,7 @@ export class PartitionHost {
 
   /** Lets what is in flight end, then flushes and closes every partition. */
   async stop(): Promise<void> {
+    await this.#retries.stop();
     await Promise.all([...this.#groups.keys()].map((group) => this.#close(group)));
     await Promise.all(this.#removals);
     this.#context.batchCipher?.close();

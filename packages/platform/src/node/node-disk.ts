@@ -8,6 +8,7 @@ import { readWholeFile, writeWholeFile } from "../whole-file.ts";
 import { type FileCalls, fromSystemError, hasErrno } from "./file-calls.ts";
 import { makeDirectory } from "./make-directory.ts";
 import { NodeFile } from "./node-file.ts";
+import { OpenFiles } from "./open-files.ts";
 import { takeProcessLock } from "./process-lock.ts";
 
 const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = fs.constants;
@@ -30,23 +31,36 @@ const open = promisify(fs.open);
 const fsync = promisify(fs.fsync);
 const close = promisify(fs.close);
 
+/** Handles that a disk keeps when it was not told how many: it is one of few files then. */
+const OPEN_FILES_MAX = 256;
+
 /** The operating system's files below one directory. Makes nothing until asked; `calls` is for tests. */
 export class NodeDisk implements Disk {
   readonly root: string;
   readonly #calls: FileCalls;
+  readonly #openFiles: OpenFiles;
   #wholeWrites: Promise<unknown> = Promise.resolve();
 
-  constructor(root: string, calls: FileCalls = fs as FileCalls) {
+  /** @param openFilesMax  handles that stay open, see `OpenFiles` */
+  constructor(root: string, calls: FileCalls = fs as FileCalls, openFilesMax = OPEN_FILES_MAX) {
     this.root = root;
     this.#calls = calls;
+    this.#openFiles = new OpenFiles(openFilesMax, calls);
+  }
+
+  /** Handles of files that are open now. */
+  get openFilesCount(): number {
+    return this.#openFiles.count;
   }
 
   async openFile(path: string, mode: OpenMode): Promise<DiskFile> {
     const absolutePath = this.#absolute(path);
-    const fd = await run("open", path, open(absolutePath, OPEN_FLAGS[mode], FILE_MODE));
-    const entry = await run("stat", path, statOf(fd));
-    if (entry.isFile()) return new NodeFile({ fd, path, absolutePath, calls: this.#calls });
-    await close(fd);
+    const by = { path, absolutePath, flags: OPEN_FLAGS[mode], mode: FILE_MODE };
+    const slot = this.#openFiles.slotFor(by);
+    const entry = await run("stat", path, statOf(await slot.use()));
+    slot.end();
+    if (entry.isFile()) return new NodeFile({ slot, path, absolutePath, calls: this.#calls });
+    await slot.close();
     throw diskError({ operation: "open", path, errno: entry.isDirectory() ? "EISDIR" : "EINVAL" });
   }
 

@@ -4,6 +4,7 @@ import type { CodedError } from "@millrace/errors";
 import type { DiskFile } from "../disk.ts";
 import { diskError } from "../disk-error.ts";
 import { type FileCalls, fromSystemError } from "./file-calls.ts";
+import type { FileSlot } from "./open-files.ts";
 import { reserveSpace } from "./reserve-space.ts";
 
 /** Parts one `writev` takes on every system we run on (IOV_MAX of POSIX systems). */
@@ -13,20 +14,22 @@ const PARTS_PER_CALL = 1024;
 const READ_LENGTH_MAX = 1 << 30;
 
 const truncate = promisify(fs.ftruncate);
-const close = promisify(fs.close);
 
 type WriteDone = (error?: CodedError) => void;
 
-/** An open file of the operating system, by asynchronous calls of the thread pool. */
+/**
+ * An open file of the operating system, by asynchronous calls of the thread pool. Its handle may be closed
+ * between two calls, see `OpenFiles`.
+ */
 export class NodeFile implements DiskFile {
   readonly path: string;
-  readonly #fd: number;
+  readonly #slot: FileSlot;
   readonly #absolutePath: string;
   readonly #calls: FileCalls;
   #closed = false;
 
-  constructor(options: { fd: number; path: string; absolutePath: string; calls: FileCalls }) {
-    this.#fd = options.fd;
+  constructor(options: { slot: FileSlot; path: string; absolutePath: string; calls: FileCalls }) {
+    this.#slot = options.slot;
     this.path = options.path;
     this.#absolutePath = options.absolutePath;
     this.#calls = options.calls;
@@ -34,8 +37,9 @@ export class NodeFile implements DiskFile {
 
   write(parts: readonly Uint8Array[], position: number, done: WriteDone): void {
     const filled = parts.every((part) => part.length > 0) ? parts : parts.filter((part) => part.length > 0);
-    if (filled.length === 0 || this.#closed) queueMicrotask(() => done(this.#closedError("write")));
-    else this.#writeOn(filled, position, done);
+    const refusal = this.#closedError("write") ?? this.#slot.failure;
+    if (filled.length === 0 || refusal !== undefined) queueMicrotask(() => done(refusal));
+    else this.#use(done, (fd) => this.#writeOn(fd, filled, position, done));
   }
 
   read(
@@ -44,17 +48,25 @@ export class NodeFile implements DiskFile {
     done: (error: CodedError | undefined, length: number) => void,
   ): void {
     if (target.length === 0 || this.#closed) queueMicrotask(() => done(this.#closedError("read"), 0));
-    else this.#readOn({ target, position, done }, 0);
+    else {
+      const refuse = (error?: CodedError) => done(error, 0);
+      this.#use(refuse, (fd) => this.#readOn(fd, { target, position, done }, 0));
+    }
   }
 
   datasync(done: (error?: CodedError) => void): void {
-    if (this.#closed) {
-      queueMicrotask(() => done(this.#closedError("datasync")));
+    const refusal = this.#closedError("datasync") ?? this.#slot.failure;
+    if (refusal !== undefined) {
+      queueMicrotask(() => done(refusal));
       return;
     }
-    this.#calls.fdatasync(this.#fd, (error) =>
-      done(error === null ? undefined : fromSystemError("datasync", this.path, error)),
-    );
+    this.#use(done, (fd) => {
+      this.#slot.noteSync();
+      this.#calls.fdatasync(fd, (error) => {
+        this.#slot.end();
+        done(error === null ? undefined : fromSystemError("datasync", this.path, error));
+      });
+    });
   }
 
   preallocate(length: number): Promise<void> {
@@ -62,6 +74,8 @@ export class NodeFile implements DiskFile {
   }
 
   async truncate(length: number): Promise<void> {
+    const { failure } = this.#slot;
+    if (failure !== undefined) throw failure;
     await this.#run("truncate", (fd) => truncate(fd, length));
   }
 
@@ -72,23 +86,37 @@ export class NodeFile implements DiskFile {
 
   async close(): Promise<void> {
     if (this.#closed) return;
-    const closing = this.#run("close", close);
     this.#closed = true;
-    await closing;
+    try {
+      await this.#slot.close();
+    } catch (error) {
+      throw fromSystemError("close", this.path, error);
+    }
   }
 
-  #writeOn(parts: readonly Uint8Array[], position: number, done: WriteDone): void {
+  /** Calls back with the handle, at once when it is open; whoever gets it calls `end` of the slot. */
+  #use(refuse: WriteDone, call: (fd: number) => void): void {
+    const fd = this.#slot.begin();
+    if (fd >= 0) call(fd);
+    else this.#slot.use().then(call, refuse);
+  }
+
+  #writeOn(fd: number, parts: readonly Uint8Array[], position: number, done: WriteDone): void {
     const round = parts.length > PARTS_PER_CALL ? parts.slice(0, PARTS_PER_CALL) : parts;
-    this.#calls.writev(this.#fd, round, position, (error, written) => {
-      if (error !== null) return done(fromSystemError("write", this.path, error));
-      if (written === 0) return done(diskError({ operation: "write", path: this.path, errno: "EIO" }));
-      const rest = partsAfter(parts, written);
-      if (rest.length === 0) done();
-      else this.#writeOn(rest, position + written, done);
+    this.#calls.writev(fd, round, position, (error, written) => {
+      const failure =
+        error === null
+          ? written === 0 && diskError({ operation: "write", path: this.path, errno: "EIO" })
+          : fromSystemError("write", this.path, error);
+      const rest = failure ? [] : partsAfter(parts, written);
+      if (rest.length > 0) return this.#writeOn(fd, rest, position + written, done);
+      this.#slot.end(true);
+      done(failure || undefined);
     });
   }
 
   #readOn(
+    fd: number,
     call: {
       target: Uint8Array;
       position: number;
@@ -98,11 +126,11 @@ export class NodeFile implements DiskFile {
   ): void {
     const { target, position, done } = call;
     const wanted = Math.min(target.length - filled, READ_LENGTH_MAX);
-    this.#calls.read(this.#fd, target, filled, wanted, position + filled, (error, length) => {
-      if (error !== null) return done(fromSystemError("read", this.path, error), filled);
-      const total = filled + length;
-      if (length === 0 || total === target.length) done(undefined, total);
-      else this.#readOn(call, total);
+    this.#calls.read(fd, target, filled, wanted, position + filled, (error, length) => {
+      const total = error === null ? filled + length : filled;
+      if (error === null && length > 0 && total < target.length) return this.#readOn(fd, call, total);
+      this.#slot.end();
+      done(error === null ? undefined : fromSystemError("read", this.path, error), total);
     });
   }
 
@@ -113,10 +141,13 @@ export class NodeFile implements DiskFile {
   async #run<T>(operation: string, call: (fd: number) => Promise<T>): Promise<T> {
     const closed = this.#closedError(operation);
     if (closed !== undefined) throw closed;
+    const fd = await this.#slot.use();
     try {
-      return await call(this.#fd);
+      return await call(fd);
     } catch (error) {
       throw fromSystemError(operation, this.path, error);
+    } finally {
+      this.#slot.end(operation === "truncate");
     }
   }
 }

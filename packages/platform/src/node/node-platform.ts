@@ -8,10 +8,15 @@ import { NodeDisk } from "./node-disk.ts";
 import { createNodeHost } from "./node-host.ts";
 import { createNodePasswords } from "./node-passwords.ts";
 import { nodeRandom } from "./node-random.ts";
+import { openFilesMax } from "./open-files-max.ts";
 
-/** The real surroundings of a process whose disk begins at `dataPath`. Opens and creates nothing. */
+/**
+ * The real surroundings of a process whose disk begins at `dataPath`. Opens and creates nothing.
+ * @param options.threadsCount  threads of the process that have such a disk each; default 1
+ */
 export function createNodePlatform(options: {
   dataPath: string;
+  threadsCount?: number;
   log?: Log;
   metrics?: Metrics;
   tracer?: Tracer | undefined;
@@ -19,7 +24,7 @@ export function createNodePlatform(options: {
   return {
     clock: createNodeClock(),
     random: nodeRandom,
-    disk: new NodeDisk(resolve(options.dataPath)),
+    disk: new NodeDisk(resolve(options.dataPath), undefined, openFilesMax(options.threadsCount ?? 1)),
     log: options.log ?? silentLog,
     metrics: options.metrics ?? silentMetrics,
     host: createNodeHost(),

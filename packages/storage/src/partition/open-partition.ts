@@ -153,7 +153,8 @@ class Opening {
 
   /**
    * Cuts the torn tail. Offsets its messages had are not given out again: the next segment begins behind
-   * them, and it is there before the evidence is cut. On a replica the ops of the tail come again.
+   * them, and it is there before the evidence is cut. On a replica the ops of the tail come again. A segment
+   * that the next one makes superfluous is cut too: power loss may bring its removed `.ops` back.
    */
   async #repair(recovery: Recovery, writer: GroupWriter): Promise<void> {
     const { journaled, active } = this.#state;
@@ -161,11 +162,7 @@ class Opening {
       journaled.nextOffset = recovery.frontier;
       await writer.rollToJournaled();
     }
-    if (recovery.torn !== undefined) {
-      const isGone = !this.#state.segments.includes(recovery.torn);
-      if (!isGone)
-        await cutTail({ options: this.#options, state: this.#state, commits: this.#commits }, recovery.torn);
-    }
+    if (recovery.torn !== undefined) await cutTail(this.#options, recovery.torn);
     const isPurged = journaled.generation !== active?.generation;
     if (isPurged) await writer.rollToJournaled();
   }

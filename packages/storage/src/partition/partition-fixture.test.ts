@@ -93,6 +93,7 @@ export type BenchOptions = Partial<PartitionOptions> & {
 /** A partition on a simulated disk with helpers that speak in texts. */
 export class Bench {
   disk: SimDisk;
+  /** Benches whose partitions are open at once share one. */
   readonly pool: BlockPool;
   readonly lines: Line[] = [];
   readonly options: Partial<PartitionOptions>;
@@ -199,11 +200,12 @@ export class Bench {
     writeBatch(block.bytes, 0, messages, header.timestamp);
     kernel.sealBatch(block.position, length);
     const { partition } = this;
+    const { identity = IDENTITY } = this.options;
     const baseOffset = partition.nextOffset + hole;
-    kernel.stampBatch(block.position, IDENTITY.partitionId, baseOffset, header.timestamp);
+    kernel.stampBatch(block.position, identity.partitionId, baseOffset, header.timestamp);
     const lease = block.part(0, length);
     block.release();
-    const storedLease = this.batchCipher?.seal(IDENTITY, lease);
+    const storedLease = this.batchCipher?.seal(identity, lease);
     const appended = new Promise<number>((resolve, reject) => {
       const done = (error?: CodedError) => {
         if (error !== undefined) return reject(error);

@@ -83,10 +83,15 @@ export class PartitionState {
     return `${this.path}/${segmentFileName(name, kind)}`;
   }
 
-  /** The visible segment that holds `offset`, else the next one behind it. */
+  /**
+   * The visible segment that holds `offset`, else the next one behind it that holds any: damage may have kept
+   * one without messages between others.
+   */
   segmentAt(offset: number): Segment | undefined {
     const { visible } = this;
-    return visible[lastWhere(visible.length, (index) => (visible[index]?.endOffset ?? 0) <= offset) + 1];
+    let index = lastWhere(visible.length, (one) => (visible[one]?.endOffset ?? 0) <= offset) + 1;
+    while (visible[index]?.isEmpty === true) index += 1;
+    return visible[index];
   }
 
   /** The state after every journaled op, as the next `.ops` file begins with it. */

@@ -1,4 +1,4 @@
-import { assert, CodedError, ErrorCode } from "@millrace/errors";
+import { assert, CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import {
   baseOffsetAt,
   baseTimestampAt,
@@ -358,6 +358,16 @@ export class Partition {
   /** Settles when the files of every segment that was taken away so far are gone, or could not be removed. */
   filesRemoved(): Promise<void> {
     return this.#commits.idle();
+  }
+
+  /**
+   * True when it takes no writes because the disk refused something while it was opened: opening it anew may
+   * help, as a restart does.
+   */
+  get isHalfOpen(): boolean {
+    const { fault } = this.#state;
+    const isTakingWrites = this.#writer !== undefined || fault === undefined;
+    return !isTakingWrites && !isCodedError(fault, ErrorCode.PartitionDamaged);
   }
 
   /**

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ErrorCode, isCodedError } from "@millrace/errors";
 import { type DiskCall, faultAt } from "@millrace/platform/sim";
+import { syncUpwards } from "../data-directory/durable-directory.ts";
 import { Bench, name, PATH, type Seen } from "../partition/partition-fixture.test.ts";
 
 type Change = "gone" | "empty" | "first record";
@@ -175,6 +176,63 @@ describe("a first record that is damaged", () => {
       assert.ok(bench.partition.nextOffset >= all.length, `${bench.partition.nextOffset} is given again`);
       await bench.reopen({ repair: "known" });
       assert.ok((await bench.append(["behind the hole"])) >= all.length);
+      await bench.close();
+    }
+  });
+
+  it("goes on from a removed segment that power loss brought back without its messages", async () => {
+    const { bench, all, start } = await written(3000);
+    await stop(bench, false);
+    const ops = await bench.fileBytes(name(start, "ops"));
+    const firstLength = 128 + new DataView(ops.buffer, ops.byteOffset).getUint32(112, true);
+    await bench.setFile(name(start, "ops"), ops.slice(0, firstLength));
+    await bench.open();
+    const removed = name(all.length, "ops");
+    const firstRecord = await bench.fileBytes(removed);
+    const behind = { offset: all.length + 5, text: "behind another hole" };
+    assert.equal(await bench.append([behind.text], 5), behind.offset);
+    await bench.partition.filesRemoved();
+    assert.ok(!(await bench.fileNames()).includes(removed), "a segment without messages is removed");
+    await stop(bench, false);
+    await bench.setFile(removed, firstRecord);
+    await change(bench, behind.offset, "first record");
+    await bench.open();
+    await assertFenced(bench);
+    assert.equal(bench.partition.offsetsFault, undefined);
+    for (let offset = start; offset <= behind.offset; offset += 1)
+      assert.deepEqual(await bench.read(offset, 1), [behind], `from the offset ${offset}, which is gone`);
+    assert.deepEqual(await bench.readAll(), [...all.slice(0, start), behind]);
+    await bench.close();
+  });
+
+  it("never brings back what was cut from the end of a segment that was removed for it", async () => {
+    for (const isCut of [true, false]) {
+      const bench = await Bench.open({ tailLengthMax: 0, offsetDurability: "persisted" });
+      await syncUpwards(bench.disk, PATH);
+      await bench.append(["lost"]);
+      await bench.storeOffset(1, 7, 0);
+      await stop(bench, false);
+      // Power loss took the batch and left the records: the offset was stored behind something that is gone.
+      const [log, ops] = [await bench.fileBytes(name(0, "log")), await bench.fileBytes(name(0, "ops"))];
+      await bench.setFile(name(0, "log"), new Uint8Array(log.length));
+      await bench.open();
+      assert.equal(bench.partition.consumerOffset(1, 7), undefined);
+      await bench.partition.filesRemoved();
+      bench.disk = bench.disk.crash({ keep: "none" });
+      await bench.abandon();
+      const names = await bench.fileNames();
+      assert.ok(names.includes(name(0, "ops")) && !names.includes(name(0, "log")), names.join());
+      assert.ok(
+        (await bench.fileBytes(name(0, "ops"))).length < ops.length,
+        "it was cut before it was removed",
+      );
+      // Had the process died before the cut, and another one removed the segment:
+      if (!isCut) await bench.setFile(name(0, "ops"), ops);
+      await change(bench, 1, "first record");
+      await bench.open();
+      await assertFenced(bench);
+      assertOffsetsUnknown(bench);
+      assert.ok(bench.partition.nextOffset > 1, "no offset is given again");
       await bench.close();
     }
   });

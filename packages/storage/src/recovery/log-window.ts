@@ -97,15 +97,16 @@ export class LogWindow {
   }
 
   /**
-   * Where the first wrong bytes lie of a batch that does not hold: its header or one of its frames. Nothing
-   * when the file ends before the batch does.
+   * Where the first wrong bytes lie of a batch that does not hold: its header, without the zeros that it must
+   * begin with, or one of its frames. Nothing when the file ends before the batch does.
    */
   async wrongBytes(place: BatchPlace): Promise<ByteRange | undefined> {
     const at = await this.#load(place.position, place.length);
     if (at < 0) return undefined;
     const fault = this.#kernel.verifyBatch(at, place.length);
     if (fault === undefined || fault.index < 0) {
-      return { from: place.position, to: place.position + BATCH_HEADER_LENGTH };
+      const from = place.position + leadingZeros(this.#partitionId, place.baseOffset);
+      return { from, to: place.position + BATCH_HEADER_LENGTH };
     }
     const { buffer } = this.#kernel.memory.view;
     const length = lengthOfFrame(new DataView(buffer, at, place.length), fault.position);
@@ -143,6 +144,21 @@ export class LogWindow {
     this.#length = await readAt(this.#file, ahead, position);
     this.#from = position;
   }
+}
+
+/**
+ * Zeros that the header of a batch begins with: it holds the partition's id and the base offset as u64 each,
+ * low bytes first. Power loss cannot have taken a sector's worth of those.
+ */
+function leadingZeros(partitionId: number, baseOffset: number): number {
+  return partitionId > 0 ? lowZeros(partitionId) : 8 + lowZeros(baseOffset);
+}
+
+/** Low bytes of a whole number that are zeros; 8 for 0. */
+function lowZeros(value: number): number {
+  let count = 0;
+  for (let rest = value; count < 8 && rest % 256 === 0; rest /= 256) count += 1;
+  return count;
 }
 
 /** Length a frame claims; that of its header when the claim cannot be true. */

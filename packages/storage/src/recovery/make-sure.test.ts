@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ErrorCode, isCodedError } from "@millrace/errors";
 import { faultAt, SimDisk } from "@millrace/platform/sim";
-import { Bench } from "../partition/partition-fixture.test.ts";
+import { Bench, name, PATH } from "../partition/partition-fixture.test.ts";
 
 const PERSISTED = { durability: "persisted", offsetDurability: "persisted" } as const;
 const EIO = { kind: "error", errno: "EIO" } as const;
@@ -32,6 +32,32 @@ describe("what a start reads back of a persisted topic", () => {
     await losePower(bench);
     assert.equal(bench.partition.fault, undefined);
     assert.deepEqual(await bench.readAll(), served);
+    await bench.close();
+  });
+
+  it("survives power loss also when what led to its segment is gone and its first record is damaged", async () => {
+    const bench = await Bench.open({ ...PERSISTED, disk: new SimDisk({ seed: 3 }) });
+    await bench.append(["purged"]);
+    await bench.purge();
+    await bench.append(["a"]);
+    await bench.partition.filesRemoved();
+    bench.disk.setFaults(faultAt(0, ({ kind }) => kind === "datasync", EIO));
+    await assert.rejects(bench.append(["b"]), (error) => isCodedError(error, ErrorCode.FileFenced));
+    bench.disk.setFaults(undefined);
+    bench.disk = bench.disk.kill();
+    await bench.abandon();
+    bench.disk.flipBit(`${PATH}/${name(0, "ops", 1)}`, 8 * 130);
+    await bench.open();
+    assert.ok(isCodedError(bench.partition.fault, ErrorCode.PartitionDamaged), `${bench.partition.fault}`);
+    const served = await bench.readAll();
+    assert.deepEqual(
+      served.map(({ text }) => text),
+      ["a", "b"],
+      "every batch is served that verifies",
+    );
+    await losePower(bench);
+    assert.deepEqual(await bench.readAll(), served);
+    assert.ok(!(await bench.fileNames()).includes(name(0, "ops")), "what was removed is gone for good");
     await bench.close();
   });
 

@@ -13,10 +13,10 @@ import { writeAgain } from "./write-again.ts";
 export async function makeSure({ options, state }: RecoverySource, { inDoubt }: Recovery): Promise<void> {
   const { disk } = options;
   try {
-    for (const { segment, from } of inDoubt) {
-      const log = { from: from.logLength, end: segment.logLength };
+    for (const { segment, from, to } of inDoubt) {
+      const log = { from: from.logLength, end: to.logLength };
       await writeFileAgain(disk, state.filePath(segment, "log"), log);
-      const ops = { from: from.opsLength, end: segment.opsLength };
+      const ops = { from: from.opsLength, end: to.opsLength };
       await writeFileAgain(disk, state.filePath(segment, "ops"), ops);
       await syncUpwards(disk, state.path);
     }

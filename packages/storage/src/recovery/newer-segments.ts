@@ -1,4 +1,5 @@
 import { SparseIndex } from "../index-file/sparse-index.ts";
+import { RecordKind } from "../op-record/record.ts";
 import type { PartitionState } from "../partition/partition-state.ts";
 import { Segment } from "../segment/segment.ts";
 import { compareSegmentNames, segmentFileName } from "../segment/segment-name.ts";
@@ -8,6 +9,7 @@ import { damaged } from "./damage.ts";
 import { isFirstRecordChanged } from "./first-record.ts";
 import { keptOrFault } from "./kept-or-fault.ts";
 import { LogWindow } from "./log-window.ts";
+import { type ProvenEnd, provenEndOf } from "./proven-end.ts";
 import { setAside } from "./quarantine.ts";
 import { scanRecords } from "./record-scan.ts";
 import type { RecoverySource } from "./recovery-source.ts";
@@ -20,7 +22,8 @@ import type { FoundSegment } from "./scan-directory.ts";
  * When its ops continue the state, only that record is lost. Otherwise ops or batches of ours in it mean that
  * more was written than can be told: a fault, also for the stored offsets; its batches that verify are served
  * and what lies behind them answers `PartitionDamaged`. So does a first record that was changed when the name
- * does not continue the state: what led from there to here is gone. Without any of that it is what a crash
+ * does not continue the state, or the state is that of a segment whose `.log` is missing: what led from there
+ * to here is gone. Without any of that it is what a crash
  * left of a roll (kept aside when it holds bytes; its name is used again), or a stray that is ignored.
  *
  * @param hasState  false when no segment at all begins with a good record: then only the name of a
@@ -33,27 +36,46 @@ export async function judgeNewer(
   hasState: boolean,
 ): Promise<InDoubt | undefined> {
   const continued = await continueInto(source, segment);
-  if (continued === undefined) await judgeStranger(source, segment, hasState);
-  return continued?.inDoubt;
+  return continued === undefined ? judgeStranger(source, segment, hasState) : continued.inDoubt;
 }
 
 async function judgeStranger(
   source: RecoverySource,
   segment: FoundSegment,
   hasState: boolean,
-): Promise<void> {
+): Promise<InDoubt | undefined> {
   const { state, options } = source;
   const { generation, nextOffset } = state.journaled;
   const isExpected = segment.firstOffset === nextOffset && segment.generation === generation;
   const batches = await wholeBatches(source, segment);
-  const end = endOfEvidence(segment, batches, await endOfRecords(source, segment), isExpected);
-  if (end !== undefined) return markUnproven(state, segment, batches, end);
+  const records = await wholeRecords(source, segment);
+  const end = endOfEvidence(segment, batches, records.endOffset, isExpected);
+  if (end !== undefined) {
+    markUnproven(state, segment, batches, end);
+    return inDoubtOf(segment, batches, records.proven);
+  }
   const isAfter = compareSegmentNames(segment, { generation, firstOffset: nextOffset }) > 0;
-  const isGone = hasState ? isAfter && (await isFirstRecordChanged(source, segment)) : !isExpected;
-  if (isGone) return markUnproven(state, segment, batches, segment.firstOffset + 1);
+  // A segment without its messages may be what is left of one that was removed: older than it seems.
+  const isUnproven = isAfter || state.active?.damage !== undefined;
+  const isGone = hasState ? isUnproven && (await isFirstRecordChanged(source, segment)) : !isExpected;
+  if (isGone) {
+    markUnproven(state, segment, batches, segment.firstOffset + 1);
+    return inDoubtOf(segment, batches, records.proven);
+  }
   const path = state.filePath(segment, "log");
-  if (!isExpected) return options.log.warn("A segment that continues nothing is ignored.", { path });
-  if (options.role === "exclusive") await keptOrFault(source, () => keepAside(source, segment));
+  if (!isExpected) options.log.warn("A segment that continues nothing is ignored.", { path });
+  else if (options.role === "exclusive") await keptOrFault(source, () => keepAside(source, segment));
+  return undefined;
+}
+
+/** Batches that are served from now on, and what tells of them; nothing on topics that sync nothing. */
+function inDoubtOf(
+  segment: FoundSegment,
+  { logLength }: WholeBatches,
+  proven: ProvenEnd | undefined,
+): InDoubt | undefined {
+  const to = { opsLength: segment.opsLength ?? 0, logLength };
+  return proven && { segment, from: proven.end, to };
 }
 
 /** Lists the segment, up to `end`, with the batches that verify, and takes no more writes. */
@@ -98,20 +120,31 @@ function endOfEvidence(
   return batches.logLength > 0 || (isExpected && logLength > 0) ? behind : undefined;
 }
 
-async function endOfRecords(source: RecoverySource, segment: FoundSegment): Promise<number | undefined> {
+/** What the records of a segment tell that can be read, wherever they lie. */
+interface WholeRecords {
+  /** Behind the last message of an op behind the state; nothing when there is no such op. */
+  endOffset: number | undefined;
+  readonly proven: ProvenEnd | undefined;
+}
+
+async function wholeRecords(source: RecoverySource, segment: FoundSegment): Promise<WholeRecords> {
   const { options, state } = source;
+  const whole: WholeRecords = { endOffset: undefined, proven: provenEndOf(options) };
   const end = segment.opsLength ?? 0;
-  if (end === 0) return undefined;
+  if (end === 0) return whole;
   const file = await options.disk.openFile(state.filePath(segment, "ops"), "read");
-  let behind: number | undefined;
+  let logLength = 0;
   try {
     const range = { file, kernel: options.kernel, from: 0, end };
     await scanRecords(
       range,
       (records) => {
-        for (const { record } of records) {
+        for (const { record, position } of records) {
+          const { place } = record;
+          if (record.kind === RecordKind.batch) logLength = place.position + place.length;
+          whole.proven?.note(record, { opsLength: position + record.length, logLength });
           if (record.header.op <= state.journaled.op) continue;
-          behind = Math.max(behind ?? 0, record.place.baseOffset + record.place.count);
+          whole.endOffset = Math.max(whole.endOffset ?? 0, place.baseOffset + place.count);
         }
         return true;
       },
@@ -120,7 +153,7 @@ async function endOfRecords(source: RecoverySource, segment: FoundSegment): Prom
   } finally {
     await file.close();
   }
-  return behind;
+  return whole;
 }
 
 /** The batches at the beginning of a `.log` that verify and follow each other. */

@@ -2,6 +2,8 @@ import { StorageOperation } from "../op-record/op-header.ts";
 import { type OpRecord, RecordKind } from "../op-record/record.ts";
 import type { PartitionOptions } from "../partition/partition-options.ts";
 
+type Durabilities = Pick<PartitionOptions, "durability" | "offsetDurability">;
+
 /** Lengths of a segment's two files behind one of its ops. */
 export interface SegmentEnd {
   readonly opsLength: number;
@@ -21,7 +23,7 @@ export class ProvenEnd {
   #waiting: ({ readonly op: number } & SegmentEnd)[] = [];
   #end: SegmentEnd = { opsLength: 0, logLength: 0 };
 
-  constructor({ durability, offsetDurability }: Pick<PartitionOptions, "durability" | "offsetDurability">) {
+  constructor({ durability, offsetDurability }: Durabilities) {
     const areBatches = durability === "persisted";
     const areOffsets = offsetDurability === "persisted";
     this.#isSynced = ({ kind, header }) => {
@@ -46,4 +48,11 @@ export class ProvenEnd {
       this.#end = this.#waiting.shift() ?? this.#end;
     }
   }
+}
+
+/** A proven end that nothing was noted of yet; nothing for topics that sync nothing. */
+export function provenEndOf(durabilities: Durabilities): ProvenEnd | undefined {
+  const { durability, offsetDurability } = durabilities;
+  const isSynced = durability === "persisted" || offsetDurability === "persisted";
+  return isSynced ? new ProvenEnd(durabilities) : undefined;
 }

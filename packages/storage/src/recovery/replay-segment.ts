@@ -1,10 +1,11 @@
 import type { DiskFile } from "@millrace/platform";
 import { SparseIndex } from "../index-file/sparse-index.ts";
 import type { Segment } from "../segment/segment.ts";
+import type { SegmentName } from "../segment/segment-name.ts";
 import { type ActiveFinding, recoverActive } from "./active-segment.ts";
 import { noteJournaledEnd } from "./adopt-checkpoint.ts";
 import { damaged } from "./damage.ts";
-import { ProvenEnd, type SegmentEnd } from "./proven-end.ts";
+import { provenEndOf, type SegmentEnd } from "./proven-end.ts";
 import type { RecoverySource } from "./recovery-source.ts";
 import type { FoundSegment } from "./scan-directory.ts";
 
@@ -20,10 +21,11 @@ export interface ReplayFinding extends ActiveFinding {
   readonly inDoubt: InDoubt | undefined;
 }
 
-/** The end of a segment that reads well and may not be on the disk. */
+/** The end of a segment's files that reads well and may not be on the disk. */
 export interface InDoubt {
-  readonly segment: Segment;
+  readonly segment: SegmentName;
   readonly from: SegmentEnd;
+  readonly to: SegmentEnd;
 }
 
 /**
@@ -38,9 +40,8 @@ export async function replaySegment(
   const { options, state, commits } = source;
   const { files, from, found } = place;
   segment.index = new SparseIndex();
-  const { durability, offsetDurability } = options;
-  const isPersisted = durability === "persisted";
-  const proven = isPersisted || offsetDurability === "persisted" ? new ProvenEnd(options) : undefined;
+  const isPersisted = options.durability === "persisted";
+  const proven = provenEndOf(options);
   const finding = await recoverActive({
     ...{ state, commits, segment, files, from },
     opsLength: found.opsLength ?? 0,
@@ -52,7 +53,8 @@ export async function replaySegment(
   });
   if (finding.damage !== undefined) takeDamage(source, segment, finding);
   if (files.log === undefined && !segment.isEmpty) markLogMissing(source, segment);
-  return { ...finding, inDoubt: proven && { segment, from: proven.end } };
+  const { opsLength, logLength } = segment;
+  return { ...finding, inDoubt: proven && { segment, from: proven.end, to: { opsLength, logLength } } };
 }
 
 /** Good things follow a bad one: what was seen stays numbered, nothing is written any more. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ErrorCode, isCodedError } from "@millrace/errors";
 import { batchLengthAt } from "@millrace/framing";
-import { Bench, name, PATH, type Seen } from "../partition/partition-fixture.test.ts";
+import { Bench, IDENTITY, name, PATH, type Seen } from "../partition/partition-fixture.test.ts";
 
 const LOG = name(0, "log");
 const OPS = name(0, "ops");
@@ -76,6 +76,28 @@ describe("a changed bit behind which nothing good lies", () => {
       assert.equal(bench.partition.consumerOffset(1, 7), 3);
       await bench.close();
       bench.disk.flipBit(file, bit);
+    }
+  });
+
+  it("in the last batch is damage also when the zeros that it begins with lie in the sector before", async () => {
+    // Partition 0: a header begins with eight zeros, and with those of the base offset's low bytes.
+    for (const zeros of [1, 5, 8]) {
+      const bench = await Bench.open({ tailLengthMax: 0, identity: { ...IDENTITY, partitionId: 0 } });
+      await bench.append(["a".repeat(1024 - zeros - 304)]);
+      await bench.append(["b".repeat(300)]);
+      bench.disk = bench.disk.kill();
+      await bench.abandon();
+      const log = await bench.fileBytes(LOG);
+      const start = 1024 - zeros;
+      assert.deepEqual(batchStarts(log), [0, start]);
+      assert.ok(log.subarray(start, 1024).every((byte) => byte === 0));
+      for (let bit = 8 * start; bit < 8 * log.length; bit += 17) {
+        bench.disk.flipBit(`${PATH}/${LOG}`, bit);
+        await bench.open();
+        await assertNothingCut(bench);
+        await bench.close();
+        bench.disk.flipBit(`${PATH}/${LOG}`, bit);
+      }
     }
   });
 

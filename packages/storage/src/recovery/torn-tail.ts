@@ -1,3 +1,4 @@
+import type { PartitionOptions } from "../partition/partition-options.ts";
 import { datasync } from "../segment/file-calls.ts";
 import type { Segment } from "../segment/segment.ts";
 import { closeSegmentFiles, openSegmentFiles, type SegmentFiles } from "../segment/segment-files.ts";
@@ -36,8 +37,8 @@ export async function setTailAside(source: RecoverySource, tail: TornTail): Prom
 }
 
 /** Cuts both files of a segment behind its last good op. */
-export async function cutTail(source: RecoverySource, segment: Segment): Promise<void> {
-  const files = await openSegmentFiles(source.options.disk, source.options.path, segment);
+export async function cutTail({ disk, path }: PartitionOptions, segment: Segment): Promise<void> {
+  const files = await openSegmentFiles(disk, path, segment);
   try {
     await files.ops.truncate(segment.opsLength);
     await files.log.truncate(segment.logLength);
