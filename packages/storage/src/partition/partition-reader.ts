@@ -52,6 +52,8 @@ export class PartitionReader {
   readonly #options: ReaderOptions;
   readonly #state: PartitionState;
   #isClosed = false;
+  #readsUnderWay = 0;
+  readonly #whenIdle: (() => void)[] = [];
 
   constructor(options: ReaderOptions) {
     this.#options = options;
@@ -64,13 +66,33 @@ export class PartitionReader {
       return;
     }
     const offset = "offset" in request.from ? request.from.offset : this.#offsetFromTail(request.from);
-    if (offset === undefined) void this.#readFromTime(request, done);
+    if (offset === undefined) void this.#whileReading(() => this.#readFromTime(request, done));
     else this.#readFrom(offset, request, done);
   }
 
-  /** Refuses reads from now on; those under way come to their end. */
-  close(): void {
+  /** Refuses reads from now on; settles when those under way have come to their end. */
+  close(): Promise<void> {
     this.#isClosed = true;
+    return new Promise((resolve) => {
+      this.#whenIdle.push(resolve);
+      this.#tellIdle();
+    });
+  }
+
+  /** While the files are read from they stay those of this partition. */
+  async #whileReading(read: () => Promise<void>): Promise<void> {
+    this.#readsUnderWay += 1;
+    try {
+      await read();
+    } finally {
+      this.#readsUnderWay -= 1;
+      this.#tellIdle();
+    }
+  }
+
+  #tellIdle(): void {
+    if (this.#readsUnderWay > 0) return;
+    for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
   #readFrom(offset: number, request: ReadRequest, done: ReadDone): void {
@@ -90,7 +112,7 @@ export class PartitionReader {
       this.#finishWith(error, job, done);
       return;
     }
-    void this.#readSlowly(job, done);
+    void this.#whileReading(() => this.#readSlowly(job, done));
   }
 
   async #readFromTime(request: ReadRequest, done: ReadDone): Promise<void> {

@@ -387,7 +387,7 @@ export class Partition {
   }
 
   async #close(): Promise<void> {
-    this.#reader.close();
+    await this.#reader.close();
     await this.#inspection;
     await this.#writer?.idle();
     await this.#commits.idle();

@@ -36,7 +36,7 @@ async function bytesOf(disk: SimDisk): Promise<Uint8Array> {
 async function filled(disk: SimDisk): Promise<ViewLog> {
   const log = await open(disk);
   for (const at of [1, 2, 3]) await write(log, at, { view: at, logView: at - 1 });
-  await write(log, 2, { view: 7, mayHaveLost: true, cutAbove: 40 });
+  await write(log, 2, { view: 7, mayHaveLost: true, cutAbove: 40, hasIncoming: true });
   return log;
 }
 
@@ -47,7 +47,7 @@ describe("the views of the groups", () => {
     assert.deepEqual(log.get(identity(4)), FIRST_VIEW);
     const expected = [
       { ...FIRST_VIEW, view: 1 },
-      { view: 7, logView: 1, mayHaveLost: true, cutAbove: 40 },
+      { ...FIRST_VIEW, view: 7, logView: 1, mayHaveLost: true, cutAbove: 40, hasIncoming: true },
       { ...FIRST_VIEW, view: 3, logView: 2 },
     ];
     assert.deepEqual(
@@ -143,7 +143,7 @@ describe("the views of the groups", () => {
       await Promise.all(many);
     }
     assert.ok((await bytesOf(disk)).length < 1_048_576);
-    await write(log, 2, { cutAbove: undefined });
+    await write(log, 2, { cutAbove: undefined, hasIncoming: false });
     await log.close();
     const after = await open(disk.crash({ keep: "none" }));
     assert.equal(after.get(identity(1)).view, 20_009);
