@@ -5,7 +5,12 @@ import type { Checkpoint, PartitionIdentity } from "../op-record/checkpoint.ts";
 import type { ClientsRequest } from "../requests/remembered-request.ts";
 import { RequestMemory } from "../requests/request-memory.ts";
 import type { Segment } from "../segment/segment.ts";
-import { type SegmentFileKind, type SegmentName, segmentFileName } from "../segment/segment-name.ts";
+import {
+  compareSegmentNames,
+  type SegmentFileKind,
+  type SegmentName,
+  segmentFileName,
+} from "../segment/segment-name.ts";
 import { ConsumerOffsets } from "./consumer-offsets.ts";
 import type { OpEntry } from "./op-entry.ts";
 import type { PartitionOptions } from "./partition-options.ts";
@@ -26,6 +31,12 @@ export interface Position {
   generation: number;
 }
 
+/** Segments that the state no longer lists; their files go once `op` is committed. */
+export interface LeftBehind {
+  readonly op: number;
+  readonly segments: readonly Segment[];
+}
+
 /**
  * What a partition knows, in three stages that follow each other: `accepted` (handed in), `journaled` (on
  * disk), committed (visible). Writer, reader and commits share it; each field has one of them as its only
@@ -37,9 +48,13 @@ export class PartitionState {
   readonly log: Log;
   /** All segments that exist, in the order of their names; the last is active. */
   segments: Segment[] = [];
+  /** In the order of their ops: a cut may bring them back, and their ops may be asked for, until then. */
+  leftBehind: LeftBehind[] = [];
   accepted: Position = startPosition();
   journaled: Position = startPosition();
   committedOp = 0;
+  /** The op at which the checkpoint stands that recovery began with; 0 for none. */
+  adoptedOp = 0;
   committedNextOffset = 0;
   /** Generation readers see; the accepted one is ahead of it between a purge and its commit. */
   visibleGeneration = 0;
@@ -60,6 +75,14 @@ export class PartitionState {
     this.log = log;
     this.requests = new RequestMemory(requestClientsMax);
     this.isEncrypted = batchCipher !== undefined;
+  }
+
+  /** Every segment whose files are kept, in the order of their ops. */
+  get kept(): readonly Segment[] {
+    const { segments, leftBehind } = this;
+    if (leftBehind.length === 0) return segments;
+    const older = leftBehind.flatMap((some) => some.segments);
+    return [...older, ...segments].sort(compareSegmentNames);
   }
 
   get active(): Segment | undefined {

@@ -154,6 +154,14 @@ export class Partition {
     return this.#state.committedOp;
   }
 
+  /**
+   * True while it tells things as they are once ops are committed that are not, which a start may find them
+   * to be: stored offsets, remembered requests, what a purge or a truncation has taken away.
+   */
+  get isAhead(): boolean {
+    return this.#state.committedOp < this.#state.adoptedOp;
+  }
+
   /** Committed messages that are retained. */
   get messageCount(): number {
     const { visible, committedNextOffset } = this.#state;
