@@ -40,6 +40,7 @@ export class ClusterMember {
   /** Whether the replica has never spoken, as far as its directory knows. */
   readonly #isSilent: boolean;
   #stops: (() => void)[] = [];
+  #isStopped = false;
 
   private constructor(
     options: BrokerOptions,
@@ -75,6 +76,11 @@ export class ClusterMember {
   /** See `ReplicationContext`. */
   isForgotten({ revision }: PartitionIdentity): boolean {
     return revision <= this.#superblock.record.forgottenOp;
+  }
+
+  /** See `ReplicationContext`. */
+  get isStopped(): boolean {
+    return this.#isStopped;
   }
 
   /** See `ReplicationContext`. */
@@ -118,6 +124,7 @@ export class ClusterMember {
 
   /** Says and hears nothing any more; settles when nothing that others say is written. */
   async stop(): Promise<void> {
+    this.#isStopped = true;
     for (const stop of this.#stops.splice(0)) stop();
     await this.transfers.stop();
     this.peers.stop();

@@ -11,6 +11,8 @@ export interface ReplicationContext {
   readonly viewLog: ViewLog;
   /** True for a group in which this replica may have spoken before its directory was lost. */
   isForgotten(identity: PartitionIdentity): boolean;
+  /** The node stops: nobody says or hears anything any more. */
+  readonly isStopped: boolean;
   /** The replicas of a partition's group on the other nodes. */
   peersOf(identity: PartitionIdentity): GroupPeers;
   /**

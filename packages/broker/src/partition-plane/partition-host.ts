@@ -62,7 +62,7 @@ export class PartitionHost {
   constructor(
     options: PartitionHostOptions,
     told: { readonly deniedTransient: Counter; readonly onApplied?: (group: PartitionGroup) => void },
-    replicated?: Pick<ReplicationContext, "viewLog" | "isForgotten" | "peersOf"> & {
+    replicated?: Pick<ReplicationContext, "viewLog" | "isForgotten" | "isStopped" | "peersOf"> & {
       readonly transfers: StateTransfers;
     },
   ) {
@@ -82,6 +82,9 @@ export class PartitionHost {
       batchCipher: cipher && new BatchCipher({ cipher, kernel, pool }),
       replication: replicated && {
         viewLog: replicated.viewLog,
+        get isStopped() {
+          return replicated.isStopped;
+        },
         isForgotten: (identity) => replicated.isForgotten(identity),
         peersOf: (identity) => replicated.peersOf(identity),
         cut: (group, op) => this.#cut(group, op),

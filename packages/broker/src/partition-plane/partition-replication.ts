@@ -52,6 +52,11 @@ export class PartitionReplication {
     return this.#link.journalIdle();
   }
 
+  /** Nothing is heard from the others any more: what has not come from them does not come. */
+  get isStopped(): boolean {
+    return this.#link.isStopped || this.#shared.isStopped;
+  }
+
   /** Hands an input to the replica, unless this side is stopped. */
   hear(input: Input): void {
     this.#link.hear(input);

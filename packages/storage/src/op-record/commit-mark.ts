@@ -6,8 +6,6 @@ import { viewOver } from "./u64-field.ts";
 export interface MarkedOp {
   readonly op: number;
   readonly opChecksum: bigint;
-  readonly view: number;
-  readonly timestamp: number;
 }
 
 /**
@@ -17,8 +15,7 @@ export interface MarkedOp {
 export function encodeCommitMark(kernel: ChecksumKernel, last: MarkedOp, commit: number): Uint8Array {
   const bytes = new Uint8Array(RECORD_HEADER_LENGTH);
   const view = viewOver(bytes);
-  const { op, opChecksum: checksum, view: opView, timestamp } = last;
-  const header = { ...NO_OP_HEADER, op, checksum, view: opView, timestamp };
+  const header = { ...NO_OP_HEADER, op: last.op, checksum: last.opChecksum };
   writeRecordHeader(view, 0, header, { kind: RecordKind.commitMark, bodyLength: 0, commit });
   sealRecord(kernel, bytes, view, { position: 0, length: bytes.length });
   return bytes;

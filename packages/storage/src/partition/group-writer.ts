@@ -74,7 +74,8 @@ export class GroupWriter {
     this.#files = new ActiveFiles(options.disk, options.state, options.files);
     this.#cutFirst = options.hasClosingRecord;
     this.#group = new Group(options.kernel);
-    this.#marks = new CommitMarks(options.state.committedOp);
+    // What the closing record says goes with it.
+    this.#marks = new CommitMarks(options.hasClosingRecord ? 0 : options.state.committedOp);
   }
 
   /** The files of the active segment. */

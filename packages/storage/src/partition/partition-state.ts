@@ -153,6 +153,18 @@ export class PartitionState {
     return offsets;
   }
 
+  /** What is stored for a key after every accepted op, committed or not. */
+  acceptedOffset(kind: 1 | 2, id: number): number | undefined {
+    for (let at = this.uncommitted.length - 1; at >= 0; at -= 1) {
+      const operation = this.uncommitted[at]?.small?.operation;
+      if (operation?.kind === "purge") return undefined;
+      const isOffset = operation?.kind === "store-offset" || operation?.kind === "delete-offset";
+      if (!isOffset || operation.consumerKind !== kind || operation.id !== id) continue;
+      return operation.kind === "store-offset" ? operation.offset : undefined;
+    }
+    return this.offsets.get(kind, id);
+  }
+
   /** A purge that is journaled but not committed leaves nothing committed in its generation. */
   #committedNextOffset(): number {
     return this.journaled.generation === this.visibleGeneration ? this.committedNextOffset : 0;

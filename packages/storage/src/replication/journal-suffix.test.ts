@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { baseOffsetAt } from "@millrace/framing";
+import { silentLog } from "@millrace/platform";
 import { SeededRandom } from "@millrace/testkit";
-import { Bench, kernel } from "../partition/partition-fixture.test.ts";
+import { Bench, IDENTITY, kernel, PATH } from "../partition/partition-fixture.test.ts";
+import { cutPartition } from "./cut-partition.ts";
 
 /** Small enough that some ops lie in every segment. */
 const SEGMENT_LENGTH_MAX = 2000;
@@ -46,7 +48,7 @@ async function step(bench: Bench, random: SeededRandom): Promise<void> {
   else await bench.deleteOffset(1, random.below(3) + 1);
 }
 
-/** Kills and clean stops at any place of a history whose commit lags behind. */
+/** Kills, clean stops and cuts at any place of a history whose commit lags behind. */
 async function suffixStays(seed: number, options: ConstructorParameters<typeof Bench>[0]): Promise<void> {
   const random = new SeededRandom(seed);
   const bench = await replica(options);
@@ -62,11 +64,16 @@ async function suffixStays(seed: number, options: ConstructorParameters<typeof B
       bench.partition.commit(bench.commitMax);
       if (random.below(2) === 0) await bench.partition.filesRemoved();
     }
-    if (random.below(2) === 0) await killAndStart(bench);
-    else {
-      await bench.close();
-      await bench.openUncommitted();
+    if (random.below(2) === 0) {
+      bench.disk = bench.disk.kill();
+      await bench.abandon();
+    } else await bench.close();
+    if (random.below(3) === 0) {
+      const keep = bench.commitMax + random.below(journal.length - bench.commitMax);
+      await cutPartition({ disk: bench.disk, path: PATH, identity: IDENTITY, kernel, log: silentLog }, keep);
+      journal.length = keep + 1;
     }
+    await bench.openUncommitted();
     const { committedOp, lastOp } = bench.partition;
     assert.equal(lastOp, journal.length - 1, `seed ${seed}: every op is there`);
     assert.ok(committedOp >= known && committedOp <= bench.commitMax, `seed ${seed}: what is committed`);
@@ -77,7 +84,7 @@ async function suffixStays(seed: number, options: ConstructorParameters<typeof B
 }
 
 describe("the end of a replica's journal that is not known to be committed", () => {
-  it("is read back after any kill and stop, whatever its ops take away", async () => {
+  it("is read back after any kill, stop and cut, whatever its ops take away", async () => {
     for (let seed = 1; seed <= 24; seed += 1) {
       await suffixStays(seed, { durability: seed % 2 === 0 ? "replicated" : "persisted" });
     }
