@@ -133,7 +133,7 @@ export class PartitionGroup {
 
   /** True when this replica numbers the group's operations; always where there is no other. */
   get isPrimary(): boolean {
-    return this.#replica?.isPrimary === true;
+    return this.#replica?.isPrimary === true && this.replication?.isStopped !== true;
   }
 
   /**
@@ -166,7 +166,7 @@ export class PartitionGroup {
    */
   takeOut(): Partition | undefined {
     const partition = this.#partition;
-    assert(this.fault !== undefined && this.#inFlight.count === 0, "a partition in use is not taken out");
+    assert(this.#writesPending === 0 && this.#inFlight.count === 0, "what is in use is not taken out");
     this.#partition = undefined;
     this.#replica = undefined;
     this.#openFault = undefined;
@@ -257,9 +257,10 @@ export class PartitionGroup {
     return true;
   }
 
-  /** Another replica numbers the operations, or none does just now. */
+  /** Another replica numbers the operations, or none does just now, or this one has fallen silent. */
   get isBackup(): boolean {
-    return this.replication !== undefined && this.#replica?.isPrimary === false;
+    if (this.replication === undefined || this.#replica === undefined) return false;
+    return !this.#replica.isPrimary || this.replication.isStopped;
   }
 
   /** Never admitted: whoever asked may ask the primary. */
@@ -464,8 +465,8 @@ export class PartitionGroup {
     const partition = this.#partition;
     assert(partition !== undefined, "only an open partition writes");
     this.#context.log.error("A partition could not be written.", { ...this.identity, code: failure.code });
-    // A replica of several cannot unsay what it has told the others: it is silent until it is started again.
-    if (this.replication !== undefined) void this.replication.stop();
+    // A replica of several cannot unsay what it has told the others.
+    if (this.replication !== undefined) this.replication.fail(failure);
     else this.#replica = replicaOf(this.#context, partition);
     this.#failure = undefined;
     for (const queued of this.#inFlight.drain()) this.#fail(queued, failure.code);
@@ -474,7 +475,10 @@ export class PartitionGroup {
   /** Looks whether a full disk has space again, now and then, as each operation that comes does. */
   lookForSpace(): void {
     if (this.fault === undefined || this.#partition === undefined || this.#writesPending > 0) return;
-    this.#space.look(this.#partition, this.fault, () => this.#pump());
+    this.#space.look(this.#partition, this.fault, () => {
+      this.replication?.goOnWhenMended();
+      this.#pump();
+    });
   }
 
   #refuseAll(code: number): void {
