@@ -8,7 +8,12 @@ import { LogSinks } from "./log/log-sinks.ts";
 import { createPinoLog } from "./log/pino-log.ts";
 import { banner, rootUserLeft } from "./start/banner.ts";
 import { serviceManager } from "./start/service-manager.ts";
-import { exitOnBrokenInvariants, exitOnLostShard, stopOnSignals } from "./start/shutdown.ts";
+import {
+  exitOnBrokenInvariants,
+  exitOnLostShard,
+  exitOnWedgedReplica,
+  stopOnSignals,
+} from "./start/shutdown.ts";
 import { startServer } from "./start/start-server.ts";
 import { VERSION } from "./version.ts";
 
@@ -51,6 +56,7 @@ async function serve(flags: Flags): Promise<void> {
     fresh: flags.fresh,
     withDefaultRootCredentials: flags.withDefaultRootCredentials,
     onShardLost: exitOnLostShard(log, () => sinks.flushNow()),
+    onReplicaWedged: exitOnWedgedReplica(log, () => sinks.flushNow()),
     onRootUserLeft: (rootUser) => process.stdout.write(rootUserLeft(rootUser)),
   }).catch(async (error: unknown) => {
     await sinks.close();

@@ -158,7 +158,7 @@ export const SECTION_15: readonly (readonly [key: string, reference: string, fil
   ["cluster.repair_retry_interval", '"1 s"', "start/replica-bus.ts"],
   ["cluster.repair_gap_debounce_interval", '"1 s"', "start/replica-bus.ts"],
   ["cluster.repair_chunk_max", '128', "start/replica-bus.ts"],
-  ["cluster.superblock_wedged_fatal_timeout", '"2 m"'],
+  ["cluster.superblock_wedged_fatal_timeout", '"2 m"', "start/cluster-side.ts"],
   ["cluster.auth.enabled", 'false', "start/replica-bus.ts"],
   ["cluster.auth.shared_secret", '""', "start/replica-bus.ts"],
   ["cluster.auth.previous_shared_secret", '""', "start/replica-bus.ts"],

@@ -43,7 +43,6 @@ export const WITHOUT_EFFECT: readonly (readonly [path: string, reason: string])[
   ["message_bus.close_peer_timeout", FIXED_BUS],
   ["message_bus.close_grace", FIXED_BUS],
   ["message_bus.handshake_grace", FIXED_BUS],
-  ["cluster.superblock_wedged_fatal_timeout", "a node that cannot write its view is silent until it is started again"],
   ["cluster.coordinator", ONE_SHARD],
   ["logging.sysinfo_print_interval", LATER],
   ["consumer_group.session_timeout", LATER],

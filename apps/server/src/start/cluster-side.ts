@@ -12,6 +12,8 @@ import { clusterRoster } from "./roster.ts";
 export interface ClusterSideOptions extends RootUserOptions {
   readonly config: Config;
   readonly replica: number;
+  /** Called when a replica could not write for `cluster.superblock_wedged_fatal_timeout`. */
+  readonly onReplicaWedged?: (reason: string) => void;
 }
 
 /** This server's part in a cluster of several nodes. */
@@ -20,10 +22,15 @@ export class ClusterSide {
   readonly #cluster: Config["cluster"];
   readonly #bus: ReplicaBus;
 
-  private constructor(cluster: Config["cluster"], bus: ReplicaBus, id: bigint) {
+  private constructor(options: ClusterSideOptions, bus: ReplicaBus, id: bigint) {
+    const { cluster } = options.config;
     this.#cluster = cluster;
     this.#bus = bus;
-    this.brokerOptions = { bus, cluster: id, timing: clusterTiming(cluster) };
+    const wedged = {
+      timeoutMs: cluster.superblock_wedged_fatal_timeout,
+      onWedged: (reason: unknown) => options.onReplicaWedged?.(String(reason)),
+    };
+    this.brokerOptions = { bus, cluster: id, timing: clusterTiming(cluster), wedged };
   }
 
   /**
@@ -36,7 +43,7 @@ export class ClusterSide {
     if (bus === undefined) return undefined;
     await checkRootUser(options, parts);
     const { cluster } = await nodeIdentity(config.cluster, replica);
-    return new ClusterSide(config.cluster, bus, cluster);
+    return new ClusterSide(options, bus, cluster);
   }
 
   /** The nodes as this one sees them. */

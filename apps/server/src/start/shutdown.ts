@@ -66,6 +66,22 @@ export function exitOnLostShard(log: Log, flushLog: () => void): (shard: number,
 }
 
 /**
+ * A replica that cannot write what it promises the others takes no part in its cluster: the process ends, and
+ * whoever watches it starts it again.
+ *
+ * @param flushLog  writes what waits in the log, before it returns
+ */
+export function exitOnWedgedReplica(log: Log, flushLog: () => void): (reason: string) => void {
+  return (reason) => {
+    const text =
+      "The server stops: a replica of this node could not write for cluster.superblock_wedged_fatal_timeout.";
+    log.error(text, { reason });
+    flushLog();
+    process.exit(EXIT_BROKEN);
+  };
+}
+
+/**
  * A mistake of our own ends the process: it never goes on half alive.
  *
  * @param flushLog  writes what waits in the log, before it returns

@@ -42,6 +42,8 @@ export interface StartOptions {
   readonly withDefaultRootCredentials: boolean;
   /** Called when a thread that owns partitions ended; the server must not go on without them. */
   readonly onShardLost: (shard: number, reason: string) => void;
+  /** Called when a replica could not write for `cluster.superblock_wedged_fatal_timeout`. */
+  readonly onReplicaWedged?: (reason: string) => void;
   /**
    * Called when the start fails after it has stored a root user with a password that nobody would learn
    * later.

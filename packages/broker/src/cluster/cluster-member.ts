@@ -15,6 +15,7 @@ import { Formation } from "./formation.ts";
 import type { GroupPeers } from "./group-peers.ts";
 import { Liveness } from "./liveness.ts";
 import { Peers } from "./peers.ts";
+import { SilentGroups } from "./silent-groups.ts";
 import { removeStaleIncoming } from "./stale-incoming.ts";
 import { stateSourceOf } from "./state-source-of.ts";
 import { StateTransfers } from "./state-transfer/state-transfers.ts";
@@ -35,11 +36,14 @@ export class ClusterMember {
   readonly viewLog: ViewLog;
   /** States of groups that lag behind, from and to the other nodes. */
   readonly transfers: StateTransfers;
+  /** Replicas of this node that are silent because they cannot write. */
+  readonly silent: SilentGroups;
   readonly #options: BrokerOptions;
   readonly #superblock: Superblock;
   /** Whether the replica has never spoken, as far as its directory knows. */
   readonly #isSilent: boolean;
   #stops: (() => void)[] = [];
+  #isStopped = false;
 
   private constructor(
     options: BrokerOptions,
@@ -48,6 +52,7 @@ export class ClusterMember {
     this.#options = options;
     this.peers = parts.peers;
     this.viewLog = parts.viewLog;
+    this.silent = new SilentGroups(options.platform, options.cluster?.wedged);
     this.transfers = parts.transfers;
     this.#superblock = parts.superblock;
     this.#isSilent = !parts.superblock.record.hasSpoken;
@@ -75,6 +80,11 @@ export class ClusterMember {
   /** See `ReplicationContext`. */
   isForgotten({ revision }: PartitionIdentity): boolean {
     return revision <= this.#superblock.record.forgottenOp;
+  }
+
+  /** See `ReplicationContext`. */
+  get isStopped(): boolean {
+    return this.#isStopped;
   }
 
   /** See `ReplicationContext`. */
@@ -118,6 +128,8 @@ export class ClusterMember {
 
   /** Says and hears nothing any more; settles when nothing that others say is written. */
   async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.silent.stop();
     for (const stop of this.#stops.splice(0)) stop();
     await this.transfers.stop();
     this.peers.stop();
@@ -131,7 +143,7 @@ export class ClusterMember {
   #tick({ metadata, partitions }: Shard): void {
     metadata.hear({ kind: "tick" });
     for (const handle of partitions.handles()) {
-      if (handle instanceof LocalPartition) handle.group.replication?.hear({ kind: "tick" });
+      if (handle instanceof LocalPartition) handle.group.replication?.tick();
     }
   }
 

@@ -1,5 +1,6 @@
 import type { PeerBus } from "@millrace/platform";
 import type { ClusterTiming } from "@millrace/vsr";
+import type { WedgedOptions } from "./silent-groups.ts";
 
 /** What makes a broker one replica of a cluster. */
 export interface ClusterOptions {
@@ -8,4 +9,6 @@ export interface ClusterOptions {
   /** The way to the other replicas; tells which one this is and how many there are. */
   readonly bus: PeerBus;
   readonly timing: ClusterTiming;
+  /** What is done when a replica cannot write for long; default: it stays silent. */
+  readonly wedged?: WedgedOptions;
 }

@@ -1,8 +1,6 @@
 // Whole brokers under simulated failures. One history per seed; a range of seeds is run so:
 //   MILLRACE_CLUSTER_SEEDS=1..500 node ../../tools/test.mjs cluster.property
 // and MILLRACE_CLUSTER_TRACE=1 shows the whole history of a seed that breaks a promise.
-// MILLRACE_CLUSTER_PURGES=1 also purges among the failures. Seeds break then: a replica that lacks operations
-// which a purge took away needs the state of another, and that is not handed over yet.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { runHistory } from "../testing/cluster-history/run-history.ts";

@@ -1,11 +1,18 @@
-import type { Log, LogFacts } from "@millrace/platform";
+import { ErrorCode, isCodedError } from "@millrace/errors";
+import type { Clock, Log, LogFacts } from "@millrace/platform";
 import type { Input } from "@millrace/vsr";
+import type { SilentGroups } from "./silent-groups.ts";
+
+/** Milliseconds between two tries of a write that found the disk full. */
+const SPACE_INTERVAL_MS = 1000;
 
 /** What the side of a group that faces the others works with. */
 export interface ReplicaLinkOptions {
+  readonly clock: Clock;
   readonly log: Log;
   /** Which group it is. */
   readonly facts: LogFacts;
+  readonly silent: SilentGroups;
   step(input: Input): void;
 }
 
@@ -13,13 +20,15 @@ export interface ReplicaLinkOptions {
  * What every group's host owes its replica besides the messages: nothing reaches it once it is stopped, its
  * journal is changed as a whole by one thing after the other, and what could not be written stops it.
  *
- * A failed write of a view, a cut or another replica's state stops it for good: a replica that may forget
- * what it said is silent until it is started again.
+ * A view or a cut that finds the disk full is written once there is space. Any other failed write of a view,
+ * a cut or another replica's state stops it: a replica that may forget what it said is silent until it is
+ * started again.
  */
 export class ReplicaLink {
   readonly #options: ReplicaLinkOptions;
   #isStopped = false;
   #changes: Promise<void> = Promise.resolve();
+  #kept: Promise<void> = Promise.resolve();
 
   constructor(options: ReplicaLinkOptions) {
     this.#options = options;
@@ -32,6 +41,7 @@ export class ReplicaLink {
   /** Nothing is said, heard or written any more. */
   stop(): void {
     this.#isStopped = true;
+    this.#options.silent.speaks(this);
   }
 
   /** Hands an input to the replica, unless it is stopped. */
@@ -39,16 +49,23 @@ export class ReplicaLink {
     if (!this.#isStopped) this.#options.step(input);
   }
 
-  /** Goes on behind a write that must not fail: a failure stops the replica. */
-  after(work: Promise<void>, next: () => void): void {
-    work.then(next, (error: unknown) => this.fail(error));
+  /**
+   * Does a write that must not fail behind those before it, then goes on. A full disk is waited for; it may
+   * be done several times then. Any other failure stops the replica.
+   */
+  keep(write: () => Promise<void>, next: () => void): void {
+    this.#kept = this.#kept
+      .then(() => this.#untilThereIsSpace(write))
+      .then(next, (error: unknown) => this.fail(error));
   }
 
   /** What was promised cannot be kept. */
   fail(error: unknown): void {
-    this.stop();
+    this.#isStopped = true;
+    const { log, facts, silent } = this.#options;
     const text = "This node cannot keep what it promises the others; it is silent until it is started again.";
-    this.#options.log.error(text, { ...this.#options.facts, error });
+    log.error(text, { ...facts, error });
+    silent.isSilent(this, facts, error);
   }
 
   /** Changes the journal as a whole, behind the changes before: a cut, another replica's state. */
@@ -61,5 +78,21 @@ export class ReplicaLink {
   /** Settles when the journal is not being changed as a whole. */
   journalIdle(): Promise<void> {
     return this.#changes;
+  }
+
+  async #untilThereIsSpace(write: () => Promise<void>): Promise<void> {
+    const { clock, log, facts, silent } = this.#options;
+    for (let tries = 0; !this.#isStopped; tries += 1) {
+      try {
+        await write();
+        silent.speaks(this);
+        return;
+      } catch (error) {
+        if (!isCodedError(error, ErrorCode.DiskFull)) throw error;
+        if (tries === 0) log.error("A replica is silent until its full disk has space.", { ...facts, error });
+        silent.isSilent(this, facts, error);
+      }
+      await new Promise<void>((resolve) => void clock.setTimer(SPACE_INTERVAL_MS, resolve));
+    }
   }
 }

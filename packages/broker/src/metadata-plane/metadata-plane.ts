@@ -15,6 +15,7 @@ import {
   type Replica,
 } from "@millrace/vsr";
 import type { GroupPeers } from "../cluster/group-peers.ts";
+import type { SilentGroups } from "../cluster/silent-groups.ts";
 import type { StateWish } from "../cluster/state-transfer/state-fetcher.ts";
 import type { StateTransfers } from "../cluster/state-transfer/state-transfers.ts";
 import { AdmissionQueue } from "../queues/admission-queue.ts";
@@ -42,6 +43,8 @@ export interface MetadataPlaneOptions {
   readonly snapshotEveryOps: number;
   /** The other replicas of the group; absent where there are none. */
   readonly peers?: (GroupPeers & ForwardingWire) | undefined;
+  /** Hears of it when the replica is silent; given on a node of a cluster. */
+  readonly silent?: SilentGroups | undefined;
   /** The way of states between nodes; given with `peers`. */
   readonly transfers?: Pick<StateTransfers, "fetch" | "cancel"> | undefined;
   readonly hash: FrameHash;
@@ -91,8 +94,9 @@ export class MetadataPlane {
     const step = (input: Input) => this.#step(input);
     const fetchState = (wish: Pick<StateWish, "from" | "op">) => this.#fetchState(wish);
     const cancelFetch = () => options.transfers?.cancel(METADATA_GROUP);
-    this.#replication =
-      peers && new MetadataReplication({ log, journal, peers, step, fetchState, cancelFetch });
+    const { clock, silent } = options;
+    const parts = { clock, log, journal, step, fetchState, cancelFetch };
+    this.#replication = peers && silent && new MetadataReplication({ ...parts, peers, silent });
     this.forwarded = peers && this.#forwardOver(peers);
     this.#replica = this.#createReplica(recovered.suffix);
     this.#queue = new AdmissionQueue({
@@ -372,7 +376,7 @@ export class MetadataPlane {
     if (this.#replication === undefined) {
       this.#failure = undefined;
       this.#replica = this.#createReplica([]);
-    } else void this.#replication.stop();
+    } else this.#replication.fail(failure);
     this.#refuseInFlight(failure.code);
   }
 

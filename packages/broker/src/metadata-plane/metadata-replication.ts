@@ -1,9 +1,10 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
-import type { Log } from "@millrace/platform";
+import type { Clock, Log } from "@millrace/platform";
 import type { MetadataJournal, MetadataSnapshot } from "@millrace/storage";
 import type { Input, Output } from "@millrace/vsr";
 import type { GroupPeers } from "../cluster/group-peers.ts";
 import { ReplicaLink } from "../cluster/replica-link.ts";
+import type { SilentGroups } from "../cluster/silent-groups.ts";
 import type { MetadataBody } from "./metadata-body.ts";
 import { prepareOf } from "./recover-state.ts";
 
@@ -15,7 +16,10 @@ export type ReplicationOutput = Extract<
 
 /** What the metadata group's replication works with. */
 export interface MetadataReplicationOptions {
+  readonly clock: Clock;
   readonly log: Log;
+  /** Hears of it when the replica is silent. */
+  readonly silent: SilentGroups;
   readonly journal: MetadataJournal;
   readonly peers: GroupPeers;
   step(input: Input): void;
@@ -42,8 +46,8 @@ export class MetadataReplication {
 
   constructor(options: MetadataReplicationOptions) {
     this.#options = options;
-    const { log, step } = options;
-    this.#link = new ReplicaLink({ log, facts: { group: "metadata" }, step });
+    const { clock, log, silent, step } = options;
+    this.#link = new ReplicaLink({ clock, log, silent, facts: { group: "metadata" }, step });
     this.#isForgetful = !options.journal.superblock.record.hasSpoken;
   }
 
@@ -52,6 +56,11 @@ export class MetadataReplication {
     this.#link.stop();
     this.#options.cancelFetch();
     return this.#link.journalIdle();
+  }
+
+  /** A journal write failed: the replica is silent until it is started again. */
+  fail(failure: CodedError): void {
+    this.#link.fail(failure);
   }
 
   /** Hands an input to the replica, unless this side is stopped. */
@@ -83,7 +92,7 @@ export class MetadataReplication {
   /** Notes that the replica speaks from now on, then calls back. */
   noteFormed(done: () => void): void {
     this.#isForgetful = false;
-    this.#link.after(this.#options.journal.superblock.write({ hasSpoken: true }), done);
+    this.#link.keep(() => this.#options.journal.superblock.write({ hasSpoken: true }), done);
   }
 
   /** Notes, once, how long the log was when this replica was taken in: nothing behind that is forgotten. */
@@ -91,7 +100,10 @@ export class MetadataReplication {
     const { superblock } = this.#options.journal;
     if (!this.#isForgetful || superblock.record.forgottenOp !== EVERY_OP) return;
     this.#isForgetful = false;
-    this.#link.after(superblock.write({ forgottenOp: op }), () => {});
+    this.#link.keep(
+      () => superblock.write({ forgottenOp: op }),
+      () => {},
+    );
   }
 
   /** Performs what the replica asks for. */
@@ -125,15 +137,20 @@ export class MetadataReplication {
   #persistView({ view, logView, mayHaveLost }: Extract<ReplicationOutput, { kind: "persist-view" }>): void {
     const { superblock } = this.#options.journal;
     const forgotten = this.#isForgetful ? { forgottenOp: EVERY_OP } : {};
-    const written = superblock.write({ view, logView, mayHaveLost, hasSpoken: true, ...forgotten });
-    this.#link.after(written, () => this.hear({ kind: "view-persisted", view, logView }));
+    this.#link.keep(
+      () => superblock.write({ view, logView, mayHaveLost, hasSpoken: true, ...forgotten }),
+      () => this.hear({ kind: "view-persisted", view, logView }),
+    );
   }
 
   #truncate(op: number): void {
-    const cut = this.#link.changeJournal(async () => {
+    const cut = async () => {
       if (op >= this.#installedOp) await this.#options.journal.cut(op);
-    });
-    this.#link.after(cut, () => this.hear({ kind: "journal-truncated", op }));
+    };
+    this.#link.keep(
+      () => this.#link.changeJournal(cut),
+      () => this.hear({ kind: "journal-truncated", op }),
+    );
   }
 
   /** What cannot be read is not answered: the peer asks again, or another one. */

@@ -3,6 +3,7 @@ import type { Clock, Counter, Log } from "@millrace/platform";
 import type { BatchCipher, Partition, PartitionIdentity, ViewLog } from "@millrace/storage";
 import type { PrepareFields } from "@millrace/vsr";
 import type { GroupPeers } from "../cluster/group-peers.ts";
+import type { SilentGroups } from "../cluster/silent-groups.ts";
 import type { StateWish } from "../cluster/state-transfer/state-fetcher.ts";
 import type { PartitionGroup } from "./partition-group.ts";
 
@@ -11,6 +12,10 @@ export interface ReplicationContext {
   readonly viewLog: ViewLog;
   /** True for a group in which this replica may have spoken before its directory was lost. */
   isForgotten(identity: PartitionIdentity): boolean;
+  /** Hears of replicas that are silent because they cannot write. */
+  readonly silent: SilentGroups;
+  /** The node stops: nobody says or hears anything any more. */
+  readonly isStopped: boolean;
   /** The replicas of a partition's group on the other nodes. */
   peersOf(identity: PartitionIdentity): GroupPeers;
   /**
@@ -19,6 +24,11 @@ export interface ReplicationContext {
    * `reopened` of the group. Rejects when the disk refuses.
    */
   cut(group: PartitionGroup, op: number): Promise<void>;
+  /**
+   * Closes a group's partition and opens it as at a start; calls back before its replica begins anew. Rejects
+   * when the disk refuses.
+   */
+  restart(group: PartitionGroup, begins: () => void): Promise<void>;
   /** Fetches a group's state from another node, unless it does already; ends in `install` of the group. */
   fetchState(group: PartitionGroup, wish: Pick<StateWish, "from" | "op">): void;
   /** A group's state is not wanted any more. */

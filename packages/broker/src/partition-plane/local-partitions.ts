@@ -25,7 +25,9 @@ export class LocalPartitions implements PartitionOwners {
     request: SeenRequest,
     found: (handle: PartitionHandle | undefined) => void,
   ): void {
-    found(handles.find((handle) => handle instanceof LocalPartition && handle.group.hasSeen(request)));
+    found(
+      handles.find((handle) => handle instanceof LocalPartition && handle.group.repetitions.hasSeen(request)),
+    );
   }
 
   stop(): Promise<void> {

@@ -16,7 +16,14 @@ import {
 } from "./partition-op.ts";
 import { PartitionReplication } from "./partition-replication.ts";
 import { Purges } from "./purges.ts";
-import { answerCommitted, answerFailed, releaseBatches, releaseHold } from "./queued-ending.ts";
+import {
+  answerCommitted,
+  answerFailed,
+  answerRepeated,
+  answerUnsure,
+  releaseBatches,
+  releaseHold,
+} from "./queued-ending.ts";
 import { Repetitions } from "./repetitions.ts";
 import { type RecoveredGroup, replicaOf } from "./replica-of.ts";
 import { settleBody } from "./settle-body.ts";
@@ -40,11 +47,12 @@ export class PartitionGroup {
   /** Highest offset that polls with auto-commit are storing now, by kind and consumer. */
   readonly offsetsUnderWay = new Map<number, number>();
   readonly purges = new Purges();
+  /** Requests that came before: under way here, or committed. */
+  readonly repetitions: Repetitions;
   readonly #context: GroupContext;
   readonly #queue: AdmissionQueue<QueuedOp>;
   /** Prepared and not committed, in op order. */
   readonly #inFlight = new Fifo<QueuedOp>();
-  readonly #repetitions: Repetitions;
   readonly #space: SpaceWatch;
   /** Its side that faces the other replicas; nothing where there are none. */
   readonly replication: PartitionReplication | undefined;
@@ -63,7 +71,7 @@ export class PartitionGroup {
     this.identity = identity;
     this.#context = context;
     this.#space = new SpaceWatch(context);
-    this.#repetitions = new Repetitions(context.kernel, identity.partitionId);
+    this.repetitions = new Repetitions(context.kernel, identity.partitionId, () => this.#partition);
     const step = (input: Input) => this.#step(input);
     this.replication =
       context.replication &&
@@ -84,13 +92,24 @@ export class PartitionGroup {
   }
 
   /**
-   * The stored partition of a group that is open. @throws CodedError the reason why it did not open, or 58
+   * The stored partition of a group that is open and not ahead.
+   * @throws CodedError the reason why it did not open, or 58
    */
   get openPartition(): Partition {
-    if (this.#partition !== undefined) return this.#partition;
+    if (this.#partition !== undefined && !this.isAhead) return this.#partition;
     if (this.#openFault !== undefined) throw this.#openFault;
     this.#context.deniedTransient.add(1);
     throw new CodedError(ErrorCode.TransientNotAccepted);
+  }
+
+  /** What the partition says may never have been: a replica has not heard yet what is committed. */
+  get isAhead(): boolean {
+    return this.#partition?.isAhead === true;
+  }
+
+  /** The oldest operation in flight comes from a primary before: what it answered is not committed here yet. */
+  get isSuffixInDoubt(): boolean {
+    return this.replication !== undefined && this.#inFlight.peek()?.isAnswered === true;
   }
 
   /** Why nothing can be written, or nothing. Reads have their own errors. */
@@ -114,7 +133,7 @@ export class PartitionGroup {
 
   /** True when this replica numbers the group's operations; always where there is no other. */
   get isPrimary(): boolean {
-    return this.#replica?.isPrimary === true;
+    return this.#replica?.isPrimary === true && this.replication?.isStopped !== true;
   }
 
   /**
@@ -143,12 +162,11 @@ export class PartitionGroup {
 
   /**
    * Takes the partition out of use, to be `opened` anew; what comes meanwhile waits. Only for one that takes
-   * no
-   * writes, so that nothing is in flight.
+   * no writes, so that nothing is in flight.
    */
   takeOut(): Partition | undefined {
     const partition = this.#partition;
-    assert(this.fault !== undefined && this.#inFlight.count === 0, "a partition in use is not taken out");
+    assert(this.#writesPending === 0 && this.#inFlight.count === 0, "what is in use is not taken out");
     this.#partition = undefined;
     this.#replica = undefined;
     this.#openFault = undefined;
@@ -214,8 +232,8 @@ export class PartitionGroup {
       return;
     }
     if (op.isNumbered === true) {
-      if (this.#answersAgain(op) || this.#repetitions.join(op)) return;
-      this.#repetitions.begin(queued);
+      if (this.#answersAgain(op) || this.repetitions.join(op)) return;
+      this.repetitions.begin(queued);
     }
     const isTried = isRemoval(op) && this.fault?.code === ErrorCode.DiskFull;
     if (isTried) this.#tryRemoval(queued);
@@ -232,31 +250,17 @@ export class PartitionGroup {
     else void this.#space.resume(this.#partition, true).then(goOn);
   }
 
-  /** True when the operation repeats one that is committed: then it does nothing again. */
-  isRepetition(op: PartitionOp): boolean {
-    return this.#partition !== undefined && this.#repetitions.committed(op, this.#partition) !== undefined;
-  }
-
-  /** True when a request of this client and number is under way here or remembered. */
-  hasSeen(request: Pick<PartitionOp, "client" | "user" | "request">): boolean {
-    const { client, user, request: number } = request;
-    const remembered = this.#partition?.rememberedRequest(client, user, number);
-    return remembered !== undefined || this.#repetitions.isUnderWay(request);
-  }
-
   #answersAgain(op: PartitionOp): boolean {
-    const original = this.#partition && this.#repetitions.committed(op, this.#partition);
+    const original = this.repetitions.committed(op);
     if (original === undefined) return false;
-    const { op: number, baseOffset, timestamp } = original;
-    op.batchLease?.release();
-    const view = this.#replica?.view ?? 0;
-    op.committed({ op: number, view, baseOffset, timestamp, isRepeated: true });
+    answerRepeated(op, original, this.#replica?.view ?? 0);
     return true;
   }
 
-  /** Another replica numbers the operations, or none does just now. */
+  /** Another replica numbers the operations, or none does just now, or this one has fallen silent. */
   get isBackup(): boolean {
-    return this.replication !== undefined && this.#replica?.isPrimary === false;
+    if (this.replication === undefined || this.#replica === undefined) return false;
+    return !this.#replica.isPrimary || this.replication.isStopped;
   }
 
   /** Never admitted: whoever asked may ask the primary. */
@@ -270,7 +274,7 @@ export class PartitionGroup {
     const partition = this.#partition;
     const replica = this.#replica;
     if (partition === undefined || replica === undefined) return false;
-    if (this.#queue.count > 0 || this.purges.isOwed) return false;
+    if (this.#queue.count > 0 || this.purges.isOwed || this.isAhead) return false;
     if (partition.fault !== undefined || this.#failure !== undefined || replica.pipelineFree === 0)
       return false;
     this.#prepare(queued, partition, replica);
@@ -305,8 +309,7 @@ export class PartitionGroup {
 
   /**
    * Refuses what waits and what comes with `code`, and settles when what is in flight has ended. Among
-   * several
-   * replicas that may take as long as a quorum is away: then nobody knows how it ends.
+   * several replicas that may take as long as a quorum is away: then nobody knows how it ends.
    */
   async close(code: number = ErrorCode.ResourceNotFound): Promise<void> {
     this.#closedCode = code;
@@ -336,8 +339,8 @@ export class PartitionGroup {
     }
     if (partition === undefined || replica === undefined) return;
     if (this.isBackup) for (const queued of this.#queue.drain()) this.#refuse(queued);
-    this.#payPurge(partition, replica);
-    while (!this.purges.isOwed && this.#failure === undefined && replica.pipelineFree > 0) {
+    if (!this.isAhead) this.#payPurge(partition, replica);
+    while (!this.isAhead && !this.purges.isOwed && this.#failure === undefined && replica.pipelineFree > 0) {
       const queued = this.#queue.shift();
       if (queued === undefined) break;
       releaseHold(queued);
@@ -350,7 +353,7 @@ export class PartitionGroup {
   #wasCommittedBefore(queued: QueuedOp): boolean {
     if (queued.op.isNumbered !== true || !this.#answersAgain(queued.op)) return false;
     const { repetitions } = queued;
-    this.#repetitions.end(queued);
+    this.repetitions.end(queued);
     for (const op of repetitions ?? []) this.submit(op);
     return true;
   }
@@ -396,19 +399,14 @@ export class PartitionGroup {
   /** An operation that this replica did not number is in flight; its client may ask again here. */
   #goesOn(queued: QueuedOp): void {
     this.#inFlight.push(queued);
-    if (queued.op.isNumbered === true) this.#repetitions.begin(queued);
+    this.purges.follow(queued);
+    if (queued.op.isNumbered === true) this.repetitions.begin(queued);
   }
 
   /** Nobody knows whether an operation that was in flight will be committed; another primary decides. */
   #rejected({ code, context }: Extract<Output, { kind: "reject" }>, proposed: QueuedOp | undefined): void {
-    const queued = context as QueuedOp | undefined;
-    if (queued === undefined) {
-      if (proposed !== undefined) this.#fail(proposed, code);
-      return;
-    }
-    for (const again of queued.repetitions ?? []) again.batchLease?.release();
-    answerFailed(queued, code);
-    queued.repetitions = undefined;
+    if (context !== undefined) answerUnsure(context as QueuedOp, code);
+    else if (proposed !== undefined) this.#fail(proposed, code);
   }
 
   #journal(prepare: Prepare): void {
@@ -457,7 +455,8 @@ export class PartitionGroup {
 
   /** Lets go of what an operation, and those that repeat it, held. */
   #end(queued: QueuedOp): void {
-    if (queued.op.isNumbered === true) this.#repetitions.end(queued);
+    this.purges.unfollow(queued);
+    if (queued.op.isNumbered === true) this.repetitions.end(queued);
     releaseBatches(queued);
   }
 
@@ -466,8 +465,8 @@ export class PartitionGroup {
     const partition = this.#partition;
     assert(partition !== undefined, "only an open partition writes");
     this.#context.log.error("A partition could not be written.", { ...this.identity, code: failure.code });
-    // A replica of several cannot unsay what it has told the others: it is silent until it is started again.
-    if (this.replication !== undefined) void this.replication.stop();
+    // A replica of several cannot unsay what it has told the others.
+    if (this.replication !== undefined) this.replication.fail(failure);
     else this.#replica = replicaOf(this.#context, partition);
     this.#failure = undefined;
     for (const queued of this.#inFlight.drain()) this.#fail(queued, failure.code);
@@ -476,7 +475,10 @@ export class PartitionGroup {
   /** Looks whether a full disk has space again, now and then, as each operation that comes does. */
   lookForSpace(): void {
     if (this.fault === undefined || this.#partition === undefined || this.#writesPending > 0) return;
-    this.#space.look(this.#partition, this.fault, () => this.#pump());
+    this.#space.look(this.#partition, this.fault, () => {
+      this.replication?.goOnWhenMended();
+      this.#pump();
+    });
   }
 
   #refuseAll(code: number): void {

@@ -64,7 +64,7 @@ export class PartitionHost {
   constructor(
     options: PartitionHostOptions,
     told: { readonly deniedTransient: Counter; readonly onApplied?: (group: PartitionGroup) => void },
-    replicated?: Pick<ReplicationContext, "viewLog" | "isForgotten" | "peersOf"> & {
+    replicated?: Pick<ReplicationContext, "viewLog" | "isForgotten" | "isStopped" | "peersOf" | "silent"> & {
       readonly transfers: StateTransfers;
     },
   ) {
@@ -85,9 +85,14 @@ export class PartitionHost {
       batchCipher: cipher && new BatchCipher({ cipher, kernel, pool }),
       replication: replicated && {
         viewLog: replicated.viewLog,
+        silent: replicated.silent,
+        get isStopped() {
+          return replicated.isStopped;
+        },
         isForgotten: (identity) => replicated.isForgotten(identity),
         peersOf: (identity) => replicated.peersOf(identity),
         cut: (group, op) => this.#cut(group, op),
+        restart: (group, begins) => this.#restart(group, begins),
         replace: (group) => this.#replace(group),
         cancelFetch: ({ identity: partition }) =>
           replicated.transfers.cancel({ kind: "partition", partition }),
@@ -210,6 +215,15 @@ export class PartitionHost {
     const settings = this.#groups.get(group);
     assert(settings !== undefined, "files of a group are changed once it was opened");
     return settings;
+  }
+
+  /** See `ReplicationContext.restart`. */
+  async #restart(group: PartitionGroup, begins: () => void): Promise<void> {
+    const settings = this.#groups.get(group);
+    assert(settings !== undefined, "only a group that was opened is opened anew");
+    await group.takeOut()?.close();
+    begins();
+    await this.open(group, settings);
   }
 
   /**

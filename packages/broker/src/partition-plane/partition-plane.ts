@@ -104,7 +104,8 @@ export class PartitionPlane {
         for (const partition of topic.partitions) {
           const { id: partitionId, revision } = partition;
           const identity = { streamId: stream.id, topicId: topic.id, partitionId, revision };
-          opening.push(this.#recoverOne(identity, topic, purgeGenerationOf(topic, partition)));
+          const generation = purgeGenerationOf(topic, partition);
+          opening.push(this.#recoverOne(identity, topic, { generation, isReplicated }));
         }
       }
     }
@@ -146,9 +147,15 @@ export class PartitionPlane {
     return this.#owners.stop();
   }
 
-  async #recoverOne(identity: PartitionIdentity, topic: Topic, generation: number): Promise<void> {
+  /** A replica has a purge that it lacks from the others, which it does not hear before its start is over. */
+  async #recoverOne(
+    identity: PartitionIdentity,
+    topic: Topic,
+    { generation, isReplicated }: { readonly generation: number; readonly isReplicated: boolean },
+  ): Promise<void> {
     await this.create(identity, topic);
-    await this.purge(identity, generation);
+    const purged = this.purge(identity, generation);
+    if (!isReplicated) await purged;
   }
 }
 

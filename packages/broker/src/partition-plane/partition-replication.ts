@@ -26,7 +26,9 @@ export class PartitionReplication {
   readonly #context: GroupContext;
   readonly #shared: ReplicationContext;
   readonly #peers: GroupPeers;
-  readonly #link: ReplicaLink;
+  readonly #stepGroup: (input: Input) => void;
+  #link: ReplicaLink;
+  #isRestarting = false;
   /** Op of the state that was installed last: what is asked to be cut below it is gone already. */
   #installedOp = 0;
   #isReplacing = false;
@@ -41,8 +43,15 @@ export class PartitionReplication {
     this.#context = options.context;
     this.#shared = options.shared;
     this.#peers = options.shared.peersOf(options.group.identity);
-    const { log } = options.context;
-    this.#link = new ReplicaLink({ log, facts: { ...options.group.identity }, step: options.step });
+    this.#stepGroup = options.step;
+    this.#link = this.#newLink();
+  }
+
+  #newLink(): ReplicaLink {
+    const { clock, log } = this.#context;
+    const { silent } = this.#shared;
+    const facts = { ...this.#group.identity };
+    return new ReplicaLink({ clock, log, facts, silent, step: this.#stepGroup });
   }
 
   /** Nothing is said, heard or written any more. Settles when the files are not being changed. */
@@ -50,6 +59,44 @@ export class PartitionReplication {
     this.#link.stop();
     this.#shared.cancelFetch(this.#group);
     return this.#link.journalIdle();
+  }
+
+  /**
+   * A journal write failed: the replica is silent. Once a full disk has space it begins anew with what its
+   * journal holds, as at a start.
+   */
+  fail(failure: CodedError): void {
+    this.#link.fail(failure);
+  }
+
+  /** Time passes. */
+  tick(): void {
+    if (this.#link.isStopped) this.#group.lookForSpace();
+    else this.hear({ kind: "tick" });
+  }
+
+  /** Begins anew with what the journal holds, when a full disk was what silenced it and has space now. */
+  goOnWhenMended(): void {
+    const isFull = this.#group.fault === undefined && this.#link.isStopped && !this.#isRestarting;
+    if (!isFull || this.#group.isClosed || this.#isReplacing) return;
+    this.#isRestarting = true;
+    const restarted = this.#link.changeJournal(async () => {
+      const next = this.#newLink();
+      this.#link.stop();
+      await this.#shared.restart(this.#group, () => {
+        this.#link = next;
+      });
+    });
+    restarted
+      .catch((error: unknown) => this.#link.fail(error))
+      .finally(() => {
+        this.#isRestarting = false;
+      });
+  }
+
+  /** Nothing is heard from the others any more: what has not come from them does not come. */
+  get isStopped(): boolean {
+    return this.#link.isStopped || this.#shared.isStopped;
   }
 
   /** Hands an input to the replica, unless this side is stopped. */
@@ -153,8 +200,10 @@ export class PartitionReplication {
   }
 
   #persistView({ view, logView, mayHaveLost }: Extract<Output, { kind: "persist-view" }>): void {
-    const written = this.#write({ view, logView, mayHaveLost });
-    this.#link.after(written, () => this.hear({ kind: "view-persisted", view, logView }));
+    this.#link.keep(
+      () => this.#write({ view, logView, mayHaveLost }),
+      () => this.hear({ kind: "view-persisted", view, logView }),
+    );
   }
 
   /**
@@ -189,10 +238,13 @@ export class PartitionReplication {
   }
 
   #truncate(op: number): void {
-    const cut = this.#link.changeJournal(async () => {
+    const cut = async () => {
       if (op >= this.#installedOp) await this.#cut(op);
-    });
-    this.#link.after(cut, () => this.hear({ kind: "journal-truncated", op }));
+    };
+    this.#link.keep(
+      () => this.#link.changeJournal(cut),
+      () => this.hear({ kind: "journal-truncated", op }),
+    );
   }
 
   /** The note comes first, so that a start after a kill in between finishes the cut. */

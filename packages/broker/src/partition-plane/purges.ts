@@ -1,15 +1,16 @@
-import type { PartitionOp, PurgeOp } from "./partition-op.ts";
+import { StorageOperation } from "@millrace/storage";
+import type { PartitionOp, PurgeOp, QueuedOp } from "./partition-op.ts";
 
 /**
- * Purges of one partition since the start that were submitted and that came to their end. What was read
- * before
- * the end of one may be gone behind it, so no offset of it is stored then.
+ * Purges of one partition since the start that were submitted here or journaled, and that came to their end.
+ * What was read before the end of one may be gone behind it, so no offset of it is stored then.
  */
 export class Purges {
   begun = 0;
   ended = 0;
   /** Decided and not to be written yet: nothing else is written before it. */
   #owed: PurgeOp | undefined = undefined;
+  readonly #followed = new Set<QueuedOp>();
 
   /** True from the submit of a purge to its end: an offset that is stored now would outlive its messages. */
   get isUnderWay(): boolean {
@@ -40,6 +41,18 @@ export class Purges {
         op.failed(code);
       },
     };
+  }
+
+  /** Counts a purge that this replica was told of, by another or by its journal, until `unfollow`. */
+  follow(queued: QueuedOp): void {
+    if (queued.op.operation !== StorageOperation.purge) return;
+    this.#followed.add(queued);
+    this.begun += 1;
+  }
+
+  /** An operation came to its end. */
+  unfollow(queued: QueuedOp): void {
+    if (this.#followed.delete(queued)) this.ended += 1;
   }
 
   /** Owes a purge, also to a partition that is not there to be written. */

@@ -1,5 +1,6 @@
+import type { RememberedRequest } from "@millrace/storage";
 import type { Prepare } from "@millrace/vsr";
-import type { QueuedOp } from "./partition-op.ts";
+import type { PartitionOp, QueuedOp } from "./partition-op.ts";
 
 /** Lets the connection of an operation that was held for it go on. */
 export function releaseHold(queued: QueuedOp): void {
@@ -15,6 +16,13 @@ export function answerFailed(queued: QueuedOp, code: number): void {
   for (const again of queued.repetitions ?? []) again.failed(code);
 }
 
+/** Answers an operation that goes on without anybody who waits for it. */
+export function answerUnsure(queued: QueuedOp, code: number): void {
+  for (const again of queued.repetitions ?? []) again.batchLease?.release();
+  answerFailed(queued, code);
+  queued.repetitions = undefined;
+}
+
 /** Answers an operation, and those that repeat it, with its place in the log. */
 export function answerCommitted(queued: QueuedOp, { op, view, timestamp }: Prepare): void {
   const { baseOffset, repetitions } = queued;
@@ -22,6 +30,13 @@ export function answerCommitted(queued: QueuedOp, { op, view, timestamp }: Prepa
   queued.isAnswered = true;
   for (const again of repetitions ?? [])
     again.committed({ op, view, baseOffset, timestamp, isRepeated: true });
+}
+
+/** Answers an operation that is committed already with the place it was given then, and lets go of its batch. */
+export function answerRepeated(op: PartitionOp, original: RememberedRequest, view: number): void {
+  const { op: number, baseOffset, timestamp } = original;
+  op.batchLease?.release();
+  op.committed({ op: number, view, baseOffset, timestamp, isRepeated: true });
 }
 
 /** Lets go of the batches of an operation and of those that repeat it. */

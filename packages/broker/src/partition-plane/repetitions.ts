@@ -18,9 +18,12 @@ const USER_BITS = 32n;
 export class Repetitions {
   readonly #kernel: ChecksumKernel;
   readonly #partitionId: number;
+  readonly #partition: () => Partition | undefined;
   readonly #underWay = new Map<bigint, QueuedOp>();
 
-  constructor(kernel: ChecksumKernel, partitionId: number) {
+  /** @param partition  the stored partition, while there is one */
+  constructor(kernel: ChecksumKernel, partitionId: number, partition: () => Partition | undefined) {
+    this.#partition = partition;
     this.#kernel = kernel;
     this.#partitionId = partitionId;
   }
@@ -30,9 +33,22 @@ export class Repetitions {
     return this.#underWay.has(keyOf(request));
   }
 
-  /** The committed request that an operation repeats. May stamp the operation's batch to compare it. */
-  committed(op: PartitionOp, partition: Partition): RememberedRequest | undefined {
-    if (op.isNumbered !== true) return undefined;
+  /** True when a request of this client and number is under way here or remembered. */
+  hasSeen(request: Pick<PartitionOp, "client" | "user" | "request">): boolean {
+    const { client, user, request: number } = request;
+    return (
+      this.isUnderWay(request) || this.#partition()?.rememberedRequest(client, user, number) !== undefined
+    );
+  }
+
+  /**
+   * The committed request that an operation repeats: then it does nothing again. May stamp the operation's
+   * batch to compare it.
+   */
+  committed(op: PartitionOp): RememberedRequest | undefined {
+    const partition = this.#partition();
+    // What a partition that is ahead remembers may never have been.
+    if (op.isNumbered !== true || partition === undefined || partition.isAhead) return undefined;
     const original = partition.rememberedRequest(op.client, op.user, op.request);
     return original !== undefined && this.#repeats(op, original) ? original : undefined;
   }

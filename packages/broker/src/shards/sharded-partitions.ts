@@ -80,7 +80,9 @@ export class ShardedPartitions implements PartitionOwners {
     request: SeenRequest,
     found: (handle: PartitionHandle | undefined) => void,
   ): void {
-    const own = handles.find((handle) => handle instanceof LocalPartition && handle.group.hasSeen(request));
+    const own = handles.find(
+      (handle) => handle instanceof LocalPartition && handle.group.repetitions.hasSeen(request),
+    );
     const asked = this.#others.map((shard) => ({ shard, partitions: ownedBy(shard, handles) }));
     const left = asked.filter(({ partitions }) => partitions.length > 0);
     if (own !== undefined || left.length === 0) {

@@ -144,6 +144,7 @@ function recoverMetadata(
     snapshotEveryOps: config.snapshotEveryOps,
     peers: parts.member?.peers.metadataGroup(),
     transfers: parts.member?.transfers,
+    silent: parts.member?.silent,
     hash: kernel,
     clientsMax: config.clientsTableMax,
     perform: (effects, view) => performEffects(parts, effects, view),

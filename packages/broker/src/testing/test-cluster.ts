@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { BlockPool, createChecksumKernel, xxh3_64 } from "@millrace/framing";
-import type { Clock, Log, PeerBus } from "@millrace/platform";
+import type { Clock, Log, Metrics, PeerBus } from "@millrace/platform";
 import {
   type CrashKeep,
   createSimPeerBuses,
@@ -14,6 +14,7 @@ import { createMemoryTransport, type MemoryTransport } from "@millrace/transport
 import { CLUSTER_TIMING } from "@millrace/vsr";
 import { type Broker, createBroker } from "../broker.ts";
 import { BROKER_DEFAULTS, type BrokerConfig } from "../broker-config.ts";
+import type { ClusterOptions } from "../cluster/cluster-options.ts";
 import { LocalPartition } from "../partition-plane/local-partition.ts";
 import type { PartitionGroup } from "../partition-plane/partition-group.ts";
 import { TestClient } from "./test-client.ts";
@@ -28,6 +29,7 @@ interface Node {
   broker: Broker | undefined;
   transport: MemoryTransport | undefined;
   pool: BlockPool | undefined;
+  readonly gauges: Map<string, () => number>;
   starts: number;
   isDead: boolean;
   /** Longest time a call to its disk takes; 0 for none. */
@@ -50,6 +52,10 @@ export class TestCluster {
   passes: (packet: Packet) => boolean = () => true;
   /** Milliseconds after which a frame arrives; as often as this names a time. */
   delaysOf: (packet: Packet) => readonly number[] = () => [1];
+  /** Milliseconds after which nodes that start from now on give up when they cannot write; 0 for never. */
+  wedgedTimeoutMs = 0;
+  /** Nodes that gave up, and why. */
+  readonly wedged: { readonly at: number; readonly reason: unknown }[] = [];
   readonly #buses: readonly PeerBus[];
   readonly #log: Log | undefined;
   readonly #config: BrokerConfig;
@@ -63,7 +69,7 @@ export class TestCluster {
     this.#random = new SimRandom(this.#seed);
     this.nodes = Array.from({ length: replicaCount }, (_, at) => ({
       ...{ disk: this.#emptyDisk(at), broker: undefined, transport: undefined, pool: undefined },
-      ...{ starts: 0, isDead: true, diskLatencyMaxMs: 0 },
+      ...{ gauges: new Map(), starts: 0, isDead: true, diskLatencyMaxMs: 0 },
     }));
     this.#buses = createSimPeerBuses({
       ...{ replicaCount, cluster: CLUSTER, hash: { hashBytes: xxh3_64 } },
@@ -97,13 +103,16 @@ export class TestCluster {
       ...{ seed: 1000 * this.#seed + 100 * at + node.starts, clock: this.clock, disk: node.disk },
       ...(log === undefined ? {} : { log }),
     });
-    const platform = { ...simPlatform, clock: this.#clockOf(node) };
+    node.gauges.clear();
+    const gauge: Metrics["gauge"] = (name, _help, read) => node.gauges.set(name, read);
+    const metrics = { ...simPlatform.metrics, gauge };
+    const platform = { ...simPlatform, metrics, clock: this.#clockOf(node) };
     const kernel = createChecksumKernel({ memoryLength: 16 * MIB });
     const pool = new BlockPool(kernel.memory, { blockLength: 65_536, checked: true });
     const bus = this.#busOf(at, node);
     const broker = await createBroker({
       ...{ platform, kernel, pool, config: this.#config },
-      cluster: { cluster: CLUSTER, bus, timing: CLUSTER_TIMING },
+      cluster: { cluster: CLUSTER, bus, timing: CLUSTER_TIMING, ...this.#wedgedOf(at) },
       identity: { cluster: CLUSTER, replica: at, replicaCount: this.nodes.length },
       roster: () => ({ name: "test", nodes: [] }),
       rootUser: async () => ({ name: "iggy", passwordHash: await platform.passwords.hash("iggy") }),
@@ -111,6 +120,11 @@ export class TestCluster {
     const transport = createMemoryTransport({ leases: pool });
     transport.listen((connection) => broker.onConnection(connection));
     Object.assign(node, { broker, transport, pool });
+  }
+
+  #wedgedOf(at: number): Pick<ClusterOptions, "wedged"> {
+    const timeoutMs = this.wedgedTimeoutMs;
+    return { wedged: { timeoutMs, onWedged: (reason) => this.wedged.push({ at, reason }) } };
   }
 
   /** Ends a node's process at once. */
@@ -189,6 +203,11 @@ export class TestCluster {
       if (answer.eviction === undefined && answer.code === 0) return one;
       assert.ok(answer.code === 57 || answer.code === 58, "a login is put off only while a view changes");
     }
+  }
+
+  /** Groups whose replica on a node is silent because it cannot write. */
+  silentGroups(at: number): number {
+    return Number(this.#node(at).gauges.get("replica_groups_silent")?.());
   }
 
   /** Lets time pass until `look` finds something. */

@@ -14,8 +14,11 @@ export interface CommitsOptions {
   readonly mayRemoveFiles: boolean;
   /** Most keys per kind; a new key beyond it is not stored. */
   readonly consumerOffsetsMax: number;
-  /** Makes what the active segment says survive power loss before older files go; rejects when it cannot. */
-  readonly syncActive: () => Promise<void>;
+  /**
+   * Makes what the active segment says survive power loss before older files go, on a replica also how far
+   * the journal is committed; rejects when it cannot.
+   */
+  readonly makeSure: () => Promise<void>;
   /** A purge took effect: memory of older generations goes. */
   readonly onPurged: (generation: number) => void;
 }
@@ -30,8 +33,6 @@ export class Commits {
   readonly #state: PartitionState;
   readonly #options: CommitsOptions;
   #target = 0;
-  /** In the order of their ops. */
-  #obsolete: { readonly op: number; readonly names: readonly SegmentName[] }[] = [];
   #removal: Promise<void> = Promise.resolve();
   /** What recovery takes away stays until recovery has looked at all it found; nothing from then on. */
   #heldBack: (readonly SegmentName[])[] | undefined = [];
@@ -62,8 +63,9 @@ export class Commits {
     if (taken === 1) uncommitted.shift();
     else if (taken > 0) uncommitted.splice(0, taken);
     if (limit > state.committedOp) state.committedOp = limit;
-    while (this.#obsolete[0] !== undefined && this.#obsolete[0].op <= state.committedOp) {
-      this.removeFiles(this.#obsolete.shift()?.names ?? []);
+    const { leftBehind } = state;
+    while (leftBehind[0] !== undefined && leftBehind[0].op <= state.committedOp) {
+      this.removeFiles(leftBehind.shift()?.segments ?? []);
     }
   }
 
@@ -71,8 +73,8 @@ export class Commits {
    * Files of segments that a checkpoint left out, or that an unfinished removal left behind; they go once
    * `op`, at which that checkpoint stands, is committed: until then a cut may bring back the state before it.
    */
-  removeOnceCommitted(op: number, names: readonly SegmentName[]): void {
-    if (names.length > 0) this.#obsolete.push({ op, names });
+  removeOnceCommitted(op: number, segments: readonly Segment[]): void {
+    if (segments.length > 0) this.#state.leftBehind.push({ op, segments });
   }
 
   /**
@@ -92,6 +94,10 @@ export class Commits {
   /** Removes files of segments that are no longer listed. */
   removeFiles(names: readonly SegmentName[]): void {
     if (!this.#options.mayRemoveFiles || names.length === 0) return;
+    const { handles } = this.#options;
+    for (const name of names) {
+      for (const kind of ["log", "ops"] as const) handles.forget(this.#state.filePath(name, kind));
+    }
     if (this.#heldBack !== undefined) {
       this.#heldBack.push(names);
       return;
@@ -165,7 +171,6 @@ export class Commits {
     const state = this.#state;
     const gone = state.segments.filter(goes);
     state.segments = state.segments.filter((segment) => !goes(segment));
-    for (const segment of gone) this.#options.handles.forget(state.filePath(segment, "log"));
     this.removeFiles(gone.toSorted(compareSegmentNames));
   }
 
@@ -173,7 +178,7 @@ export class Commits {
     const { disk } = this.#options;
     const { path, log } = this.#state;
     try {
-      await this.#options.syncActive();
+      await this.#options.makeSure();
       await disk.syncDirectory(path);
       await removeSegmentFiles(disk, path, names);
     } catch (error) {

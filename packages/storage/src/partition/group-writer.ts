@@ -1,13 +1,15 @@
-import { type CodedError, ErrorCode, isCodedError } from "@millrace/errors";
+import { assert, type CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import type { ChecksumKernel } from "@millrace/framing";
 import type { Disk } from "@millrace/platform";
 import { SparseIndex } from "../index-file/sparse-index.ts";
 import { writeIndex } from "../index-file/write-index.ts";
 import { encodeCheckpoint } from "../op-record/checkpoint.ts";
+import { encodeCommitMark } from "../op-record/commit-mark.ts";
 import { datasync, writeAt } from "../segment/file-calls.ts";
 import { emptySegment, type Segment } from "../segment/segment.ts";
 import { createSegmentFiles, dropSegmentFiles, type SegmentFiles } from "../segment/segment-files.ts";
 import { ActiveFiles } from "./active-files.ts";
+import { CommitMarks } from "./commit-marks.ts";
 import { asCodedError, fenced } from "./fence.ts";
 import { Group } from "./group.ts";
 import type { OpEntry } from "./op-entry.ts";
@@ -59,6 +61,9 @@ export class GroupWriter {
   #callsOut = 0;
   #failure: CodedError | undefined;
   #whenIdle: (() => void)[] = [];
+  readonly #marks: CommitMarks;
+  /** What the records of the group under way say is committed. */
+  #groupCommit = 0;
   #restored: Promise<boolean> = Promise.resolve(true);
   /** The latest `resume`: one at a time. */
   #resumed: Promise<boolean> = Promise.resolve(true);
@@ -69,6 +74,8 @@ export class GroupWriter {
     this.#files = new ActiveFiles(options.disk, options.state, options.files);
     this.#cutFirst = options.hasClosingRecord;
     this.#group = new Group(options.kernel);
+    // What the closing record says goes with it.
+    this.#marks = new CommitMarks(options.hasClosingRecord ? 0 : options.state.committedOp);
   }
 
   /** The files of the active segment. */
@@ -79,6 +86,22 @@ export class GroupWriter {
   /** Queues an op; its `done` is called once it is on disk or never will be. */
   submit(entry: OpEntry): void {
     this.#queue.push(entry);
+    this.#begin();
+  }
+
+  /**
+   * Writes a record that says how far the journal is committed, unless one says so already. Settles when it
+   * is written; `sync` of the files makes it survive power loss.
+   * @throws CodedError what keeps it from being written
+   */
+  async markCommit(): Promise<void> {
+    if (this.#marks.says(this.#state.committedOp)) return;
+    const marked = this.#marks.ask();
+    this.#begin();
+    await marked;
+  }
+
+  #begin(): void {
     if (this.#busy) return;
     this.#busy = true;
     queueMicrotask(() => this.#next());
@@ -168,6 +191,10 @@ export class GroupWriter {
 
   #next(): void {
     const { active } = this.#state;
+    if (this.#marks.isAsked) {
+      void this.#writeMark();
+      return;
+    }
     const first = this.#queue[0];
     if (first !== undefined && this.#state.fault !== undefined) {
       this.#fail(this.#state.fault);
@@ -179,6 +206,39 @@ export class GroupWriter {
     }
     if (this.#cutFirst || this.#mustRoll(active, first)) void this.#prepareThenWrite(first);
     else this.#writeGroup(active);
+  }
+
+  async #writeMark(): Promise<void> {
+    try {
+      await this.#putMark();
+      this.#marks.settle();
+    } catch (error) {
+      this.#marks.settle(error);
+      if (!isCodedError(error, ErrorCode.DiskFull) && error !== this.#state.fault) {
+        this.#fail(asCodedError(error));
+        return;
+      }
+    }
+    this.#next();
+  }
+
+  /** A full disk may still have room for it; else it is as if it had not been tried. */
+  async #putMark(): Promise<void> {
+    await this.#restored;
+    const { active, fault, journaled, committedOp } = this.#state;
+    if (isCodedError(fault, ErrorCode.FileFenced)) throw fault;
+    assert(active !== undefined, "a journal that is written has an active segment");
+    await this.#cutClosingRecord();
+    const record = encodeCommitMark(this.#options.kernel, journaled, committedOp);
+    try {
+      await writeAt(this.#files.ops, record, active.opsLength);
+    } catch (error) {
+      if (isCodedError(error, ErrorCode.DiskFull)) await this.#files.ops.truncate(active.opsLength);
+      throw error;
+    }
+    active.opsLength += record.length;
+    this.#files.noteWritten();
+    this.#marks.note(committedOp);
   }
 
   #rest(): void {
@@ -228,11 +288,12 @@ export class GroupWriter {
   #fillGroup(active: Segment): void {
     const group = this.#group;
     group.clear();
+    this.#groupCommit = this.#state.committedOp;
     let taken = 0;
     for (const entry of this.#queue) {
       const full = active.logLength + group.logLength >= this.#options.segmentLengthMax;
       if ((full && taken > 0) || !group.admits(entry)) break;
-      group.add(entry, active.logLength, this.#state.committedOp);
+      group.add(entry, active.logLength, this.#groupCommit);
       taken += 1;
     }
     this.#queue = this.#queue.slice(taken);
@@ -314,6 +375,7 @@ export class GroupWriter {
     }
     active.logLength = position;
     active.opsLength += group.opsLength;
+    this.#marks.note(this.#groupCommit);
     const last = group.entries[group.entries.length - 1];
     if (last === undefined) return;
     journaled.op = last.header.op;
@@ -342,8 +404,10 @@ export class GroupWriter {
     const next = emptySegment(name);
     const files = await createSegmentFiles(disk, state.path, name, reservedLength);
     try {
-      const record = encodeCheckpoint(kernel, state.checkpoint(next, false));
+      const checkpoint = state.checkpoint(next, false);
+      const record = encodeCheckpoint(kernel, checkpoint);
       await writeAt(files.ops, record, 0);
+      this.#marks.note(checkpoint.commit);
       next.opsLength = record.length;
       next.index = new SparseIndex();
     } catch (error) {

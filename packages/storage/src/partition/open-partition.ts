@@ -69,7 +69,7 @@ class Opening {
       handles: this.#handles,
       mayRemoveFiles: options.role === "exclusive",
       consumerOffsetsMax: options.consumerOffsetsMax,
-      syncActive: () => this.#syncActive(),
+      makeSure: () => this.#makeSure(),
       onPurged: (generation) => this.#partition?.forgetBefore(generation),
     });
   }
@@ -112,11 +112,13 @@ class Opening {
 
   /**
    * What was replayed may be in no file for good yet: a removal waits until the writer can sync it. Without a
-   * writer nothing is removed.
+   * writer nothing is removed. The files hold ops that a replica reads back at its start unless its journal
+   * says that they are committed.
    */
-  async #syncActive(): Promise<void> {
+  async #makeSure(): Promise<void> {
     await this.#opened;
     if (this.#writer === undefined) throw this.#state.fault ?? shuttingDown();
+    if (this.#options.isReplica === true) await this.#writer.markCommit();
     await this.#writer.files.sync();
   }
 

@@ -122,8 +122,15 @@ export class Bench {
     return bench;
   }
 
-  /** Opens on the current disk; `commits` as one node does. */
+  /** Opens on the current disk and commits as one node does. */
   async open(overrides: Partial<PartitionOptions> = {}): Promise<Partition> {
+    await this.openUncommitted(overrides);
+    this.partition.commit(this.partition.lastOp);
+    return this.partition;
+  }
+
+  /** Opens on the current disk as a replica does, which learns from others what is committed. */
+  async openUncommitted(overrides: Partial<PartitionOptions> = {}): Promise<Partition> {
     this.partition = await openPartition({
       path: PATH,
       identity: IDENTITY,
@@ -142,7 +149,6 @@ export class Bench {
       disk: this.disk,
       ...overrides,
     });
-    this.partition.commit(this.partition.lastOp);
     return this.partition;
   }
 

@@ -5,7 +5,12 @@ import type { Checkpoint, PartitionIdentity } from "../op-record/checkpoint.ts";
 import type { ClientsRequest } from "../requests/remembered-request.ts";
 import { RequestMemory } from "../requests/request-memory.ts";
 import type { Segment } from "../segment/segment.ts";
-import { type SegmentFileKind, type SegmentName, segmentFileName } from "../segment/segment-name.ts";
+import {
+  compareSegmentNames,
+  type SegmentFileKind,
+  type SegmentName,
+  segmentFileName,
+} from "../segment/segment-name.ts";
 import { ConsumerOffsets } from "./consumer-offsets.ts";
 import type { OpEntry } from "./op-entry.ts";
 import type { PartitionOptions } from "./partition-options.ts";
@@ -26,6 +31,12 @@ export interface Position {
   generation: number;
 }
 
+/** Segments that the state no longer lists; their files go once `op` is committed. */
+export interface LeftBehind {
+  readonly op: number;
+  readonly segments: readonly Segment[];
+}
+
 /**
  * What a partition knows, in three stages that follow each other: `accepted` (handed in), `journaled` (on
  * disk), committed (visible). Writer, reader and commits share it; each field has one of them as its only
@@ -37,9 +48,13 @@ export class PartitionState {
   readonly log: Log;
   /** All segments that exist, in the order of their names; the last is active. */
   segments: Segment[] = [];
+  /** In the order of their ops: a cut may bring them back, and their ops may be asked for, until then. */
+  leftBehind: LeftBehind[] = [];
   accepted: Position = startPosition();
   journaled: Position = startPosition();
   committedOp = 0;
+  /** The op at which the checkpoint stands that recovery began with; 0 for none. */
+  adoptedOp = 0;
   committedNextOffset = 0;
   /** Generation readers see; the accepted one is ahead of it between a purge and its commit. */
   visibleGeneration = 0;
@@ -60,6 +75,14 @@ export class PartitionState {
     this.log = log;
     this.requests = new RequestMemory(requestClientsMax);
     this.isEncrypted = batchCipher !== undefined;
+  }
+
+  /** Every segment whose files are kept, in the order of their ops. */
+  get kept(): readonly Segment[] {
+    const { segments, leftBehind } = this;
+    if (leftBehind.length === 0) return segments;
+    const older = leftBehind.flatMap((some) => some.segments);
+    return [...older, ...segments].sort(compareSegmentNames);
   }
 
   get active(): Segment | undefined {
@@ -133,6 +156,18 @@ export class PartitionState {
       if (entry.small !== undefined) applyToOffsets(offsets, entry.small.operation);
     }
     return offsets;
+  }
+
+  /** What is stored for a key after every accepted op, committed or not. */
+  acceptedOffset(kind: 1 | 2, id: number): number | undefined {
+    for (let at = this.uncommitted.length - 1; at >= 0; at -= 1) {
+      const operation = this.uncommitted[at]?.small?.operation;
+      if (operation?.kind === "purge") return undefined;
+      const isOffset = operation?.kind === "store-offset" || operation?.kind === "delete-offset";
+      if (!isOffset || operation.consumerKind !== kind || operation.id !== id) continue;
+      return operation.kind === "store-offset" ? operation.offset : undefined;
+    }
+    return this.offsets.get(kind, id);
   }
 
   /** A purge that is journaled but not committed leaves nothing committed in its generation. */

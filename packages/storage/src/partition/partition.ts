@@ -13,23 +13,19 @@ import { decodeSmallOperation } from "../op-record/small-operation.ts";
 import type { RepairReport } from "../recovery/repair-damage.ts";
 import { describeState, type StateDescription } from "../replication/describe-state.ts";
 import { PrepareReader, type StoredPrepare } from "../replication/prepare-reader.ts";
-import {
-  type RememberedRequest,
-  rememberedOperation,
-  rememberedRequest,
-} from "../requests/remembered-request.ts";
+import { type RememberedRequest, rememberedOperation } from "../requests/remembered-request.ts";
 import type { ReadHandles } from "../segment/read-handles.ts";
 import { Tail } from "../tail-cache/tail.ts";
-import type { KeptBatch } from "../tail-cache/tail-cache.ts";
 import type { VerifyStep } from "../verification/tally.ts";
 import { type VerifyRequest, verifyStep } from "../verification/verify-step.ts";
 import type { Commits } from "./commits.ts";
 import type { ConsumerOffsets, StoredOffset } from "./consumer-offsets.ts";
 import type { GroupWriter } from "./group-writer.ts";
-import type { BatchBytes, OpEntry } from "./op-entry.ts";
+import type { OpEntry } from "./op-entry.ts";
 import type { PartitionOptions } from "./partition-options.ts";
 import { PartitionReader, type ReadDone, type ReadRequest } from "./partition-reader.ts";
 import type { PartitionState } from "./partition-state.ts";
+import { rememberedSend, storedInstead } from "./stored-form.ts";
 
 /**
  * A segment that will not change any more. Offsets are inclusive, `length` bytes of `.log`, the time micros.
@@ -154,6 +150,14 @@ export class Partition {
     return this.#state.committedOp;
   }
 
+  /**
+   * True while it tells things as they are once ops are committed that are not, which a start may find them
+   * to be: stored offsets, remembered requests, what a purge or a truncation has taken away.
+   */
+  get isAhead(): boolean {
+    return this.#state.committedOp < this.#state.adoptedOp;
+  }
+
   /** Committed messages that are retained. */
   get messageCount(): number {
     const { visible, committedNextOffset } = this.#state;
@@ -174,8 +178,14 @@ export class Partition {
     return Math.max(1, this.#state.visible.length);
   }
 
+  /** Purges that were accepted, committed or not: the number of the last one. */
   get purgeGeneration(): number {
     return this.#state.accepted.generation;
+  }
+
+  /** The number of the last purge that is committed; while it `isAhead` perhaps of one that is not. */
+  get committedPurgeGeneration(): number {
+    return this.#state.visibleGeneration;
   }
 
   /** Why appends are refused: `PartitionDamaged`, `FileFenced` or `DiskFull`; nothing when all is well. */
@@ -315,16 +325,27 @@ export class Partition {
   }
 
   /**
-   * True when an offset of this key may be stored: it is there already, or there is room also after what is
-   * queued.
+   * True when an offset of this key may be stored: after every accepted op it is there already, or there is
+   * room.
    * @throws CodedError `offsetsFault`
    */
   mayStoreConsumerOffset(kind: 1 | 2, id: number): boolean {
     const offsets = this.#offsets();
-    const { uncommitted } = this.#state;
-    if (offsets.get(kind, id) !== undefined) return true;
-    const queued = uncommitted.filter((entry) => entry.small?.operation.kind === "store-offset").length;
-    return offsets.count(kind) + queued < this.#options.consumerOffsetsMax;
+    const { uncommitted, accepted } = this.#state;
+    if (this.#state.acceptedOffset(kind, id) !== undefined) return true;
+    const { consumerOffsetsMax } = this.#options;
+    if (offsets.count(kind) + uncommitted.length < consumerOffsetsMax) return true;
+    return this.#state.offsetsAfter(accepted.op).count(kind) < consumerOffsetsMax;
+  }
+
+  /**
+   * Offset of a consumer (1) or group (2) as it is after every accepted op, committed or not: what the next
+   * op must respect.
+   * @throws CodedError `offsetsFault`
+   */
+  acceptedConsumerOffset(kind: 1 | 2, id: number): number | undefined {
+    this.#offsets();
+    return this.#state.acceptedOffset(kind, id);
   }
 
   /**
@@ -353,6 +374,14 @@ export class Partition {
         length: logLength,
         lastTimestamp,
       }));
+  }
+
+  /**
+   * Makes the journal itself say how far it is committed: a start then asks nobody. @throws CodedError what
+   * the disk answers
+   */
+  async markCommit(): Promise<void> {
+    await this.#writer?.markCommit();
   }
 
   /** Settles when the files of every segment that was taken away so far are gone, or could not be removed. */
@@ -457,25 +486,6 @@ export class Partition {
     uncommitted.push(entry);
     this.#writer?.submit(entry);
   }
-}
-
-/** In an encrypted directory the checksum of what was sent is kept nowhere. */
-function rememberedSend(
-  header: OpHeader,
-  batch: BatchBytes,
-  clearLease: Lease | undefined,
-): RememberedRequest {
-  const { baseOffset, count, length, checksum } = batch;
-  return clearLease === undefined
-    ? rememberedRequest(header, { baseOffset, count, length, checksum })
-    : rememberedRequest(header, { baseOffset, count, length: clearLease.length, checksum: undefined });
-}
-
-/** What is cached is not what is written: the hold goes over to the stored form. */
-function storedInstead(kept: KeptBatch, storedLease: Lease): KeptBatch {
-  storedLease.retain();
-  kept.lease.release();
-  return { lease: storedLease, position: storedLease.position };
 }
 
 function readOnly(): CodedError {

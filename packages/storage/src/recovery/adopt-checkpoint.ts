@@ -15,6 +15,7 @@ export function adoptCheckpoint(state: PartitionState, checkpoint: Checkpoint): 
     nextOffset: checkpoint.nextOffset,
     generation,
   };
+  state.adoptedOp = checkpoint.op;
   state.visibleGeneration = generation;
   state.committedOp = checkpoint.commit;
   state.committedNextOffset = checkpoint.committedNextOffset;

@@ -1,4 +1,4 @@
-import { type OpRecord, RECORD_HEADER_LENGTH, RecordKind } from "../op-record/record.ts";
+import { type OpRecord, RECORD_HEADER_LENGTH, RecordKind, standsBehindOp } from "../op-record/record.ts";
 import type { ActiveSource } from "./active-segment.ts";
 import type { LogWindow } from "./log-window.ts";
 import { scanRecords } from "./record-scan.ts";
@@ -49,8 +49,8 @@ export async function takeBehindDamage(
 function take({ state, commits, segment }: ActiveSource, record: OpRecord, at: number, taken: Taken): void {
   const isBatch = record.kind === RecordKind.batch;
   const { op } = state.journaled;
-  // The mark of a clean close names the last op before it.
-  if (record.kind === RecordKind.checkpoint) taken.missing += Math.max(0, record.header.op - op);
+  // A mark names the last op before it.
+  if (standsBehindOp(record)) taken.missing += Math.max(0, record.header.op - op);
   if (!isBatch && record.kind !== RecordKind.operation) return;
   if (record.header.op <= op) return;
   taken.missing += record.header.op - op - 1;

@@ -106,7 +106,7 @@ async function recoverFrom(source: RecoverySource, findings: Findings): Promise<
   const { base, found } = findings;
   const recovery = await recoverActiveOf(source, findings);
   const obsolete = await orClosed(recovery, () => checkSealed(source, base, found));
-  source.commits.removeOnceCommitted(base.checkpoint.op, obsolete);
+  source.commits.removeOnceCommitted(source.state.adoptedOp, obsolete);
   return recovery;
 }
 

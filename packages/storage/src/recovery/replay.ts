@@ -1,6 +1,6 @@
 import { SEAL_LENGTH } from "@millrace/platform";
 import { NUMBERED_FLAG } from "../op-record/checkpoint.ts";
-import { type OpRecord, RecordKind } from "../op-record/record.ts";
+import { type OpRecord, RecordKind, standsBehindOp } from "../op-record/record.ts";
 import { decodeSmallOperation } from "../op-record/small-operation.ts";
 import type { Commits } from "../partition/commits.ts";
 import type { OpEntry } from "../partition/op-entry.ts";
@@ -14,10 +14,10 @@ import type { Segment } from "../segment/segment.ts";
 
 function nothing(): void {}
 
-/** True when the record is an op (or a checkpoint at the op) that can follow what was replayed. */
+/** True when the record is an op (or one that stands behind the op) that can follow what was replayed. */
 export function isNext(state: PartitionState, segment: Segment, record: OpRecord): boolean {
   const { journaled } = state;
-  if (record.kind === RecordKind.checkpoint) return record.header.op === journaled.op;
+  if (standsBehindOp(record)) return record.header.op === journaled.op;
   if (record.header.op !== journaled.op + 1) return false;
   if (record.header.parent !== journaled.opChecksum) return false;
   if (record.kind === RecordKind.operation) return true;
@@ -43,7 +43,8 @@ export function replayRecord(
   position: number,
 ): void {
   segment.opsLength = position + record.length;
-  if (record.kind === RecordKind.checkpoint) return;
+  if (record.kind === RecordKind.commitMark) commits.commit(record.commit);
+  if (standsBehindOp(record)) return;
   const entry = entryOf(state, record);
   if (record.kind === RecordKind.batch) growSegment(segment, record);
   const { header } = record;

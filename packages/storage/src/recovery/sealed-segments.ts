@@ -1,6 +1,6 @@
 import type { PartitionState } from "../partition/partition-state.ts";
-import type { Segment } from "../segment/segment.ts";
-import { compareSegmentNames, type SegmentName, segmentFileName } from "../segment/segment-name.ts";
+import { Segment } from "../segment/segment.ts";
+import { compareSegmentNames, segmentFileName } from "../segment/segment-name.ts";
 import { damaged } from "./damage.ts";
 import { type Base, findBase } from "./find-base.ts";
 import type { RecoverySource } from "./recovery-source.ts";
@@ -15,7 +15,7 @@ export async function checkSealed(
   source: RecoverySource,
   base: Base,
   found: readonly FoundSegment[],
-): Promise<SegmentName[]> {
+): Promise<Segment[]> {
   const { state } = source;
   const unlisted = new Map(found.map((segment) => [segmentFileName(segment, "log"), segment]));
   for (const segment of state.segments) {
@@ -23,13 +23,19 @@ export async function checkSealed(
     if (compareSegmentNames(segment, base.segment) < 0) checkFiles(state, segment, unlisted.get(name));
     unlisted.delete(name);
   }
-  const obsolete: SegmentName[] = [];
+  const obsolete: Segment[] = [];
   for (const segment of unlisted.values()) {
     if (compareSegmentNames(segment, base.segment) >= 0) continue;
-    if (await isLeftBehind(source, base, segment)) obsolete.push(segment);
+    if (await isLeftBehind(source, base, segment)) obsolete.push(asFound(segment));
     else warnStray(source, segment);
   }
   return obsolete;
+}
+
+/** A segment of which only the lengths of its files are known. */
+function asFound({ generation, firstOffset, logLength = 0, opsLength = 0 }: FoundSegment): Segment {
+  const row = { firstOffset, endOffset: firstOffset, logLength, opsLength, lastTimestamp: 0 };
+  return new Segment(generation, row);
 }
 
 /** A stray pair between good segments is somebody's: warned about, never deleted. */

@@ -81,7 +81,7 @@ export class TailSearch {
       this.#unheld = { ...record, body: record.body.slice() };
       return;
     }
-    // The mark of a clean close comes when every op up to its own is written.
+    // A mark comes when every op up to its own is written.
     const isLater = !isOp(record) || record.header.op - record.groupPlace > state.journaled.op + 1;
     this.#evidence.laterOp ||= isLater;
     if (isLater && record.kind === RecordKind.batch && !this.#evidence.laterBatch) {

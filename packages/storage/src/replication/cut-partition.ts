@@ -1,9 +1,11 @@
 import type { ChecksumKernel } from "@millrace/framing";
 import type { Disk, DiskFile, Log } from "@millrace/platform";
 import type { PartitionIdentity } from "../op-record/checkpoint.ts";
+import { encodeCommitMark } from "../op-record/commit-mark.ts";
 import { findBase } from "../recovery/find-base.ts";
+import { scanRecords } from "../recovery/record-scan.ts";
 import { type FoundSegment, scanDirectory } from "../recovery/scan-directory.ts";
-import { datasync } from "../segment/file-calls.ts";
+import { datasync, writeAt } from "../segment/file-calls.ts";
 import { removeSegmentFiles } from "../segment/segment-files.ts";
 import { segmentFileName } from "../segment/segment-name.ts";
 import { segmentEnd } from "./segment-end.ts";
@@ -37,25 +39,62 @@ export async function cutPartition(source: CutSource, op: number): Promise<void>
     base = (await findBase(source, source.identity, older(found, segment))).base;
   }
   if (base === undefined) return;
+  const { segment } = base;
+  const commit = await commitOf(source, [segment, ...newer]);
+  const wasCut = await cutSegment(source, segment, { op, commit, isLast: newer.length === 0 });
   if (newer.length > 0) await removeSegmentFiles(disk, path, newer);
-  const wasCut = await cutSegment(source, base.segment, op);
   if (wasCut || newer.length > 0) await disk.syncDirectory(path);
+}
+
+/** The highest commit that a record of these segments names: what is cut off may be the only one to say it. */
+async function commitOf(source: CutSource, segments: readonly FoundSegment[]): Promise<number> {
+  let highest = 0;
+  for (const segment of segments) {
+    const file = await openOps(source, segment, "read");
+    try {
+      const range = { file, kernel: source.kernel, from: 0, end: await file.length() };
+      await scanRecords(range, (records) => {
+        for (const { record } of records) highest = Math.max(highest, record.commit);
+        return true;
+      });
+    } finally {
+      await file.close();
+    }
+  }
+  return highest;
+}
+
+function openOps({ disk, path }: CutSource, segment: FoundSegment, mode: "read" | "read-write") {
+  return disk.openFile(`${path}/${segmentFileName(segment, "ops")}`, mode);
 }
 
 function older(found: readonly FoundSegment[], segment: FoundSegment): readonly FoundSegment[] {
   return found.slice(0, found.indexOf(segment));
 }
 
-/** The index goes too: it may name batches that are gone. */
-async function cutSegment(source: CutSource, segment: FoundSegment, op: number): Promise<boolean> {
-  const { disk, path } = source;
-  const ops = await disk.openFile(`${path}/${segmentFileName(segment, "ops")}`, "read-write");
+/** Where a segment is cut, what is known to be committed, and whether no newer one follows. */
+interface Cut {
+  readonly op: number;
+  readonly commit: number;
+  readonly isLast: boolean;
+}
+
+/**
+ * The index goes too: it may name batches that are gone. What was known to be committed is said behind the
+ * op that is the last one now, as the files of what is committed may be gone.
+ */
+async function cutSegment(source: CutSource, segment: FoundSegment, cut: Cut): Promise<boolean> {
+  const { disk, path, kernel } = source;
+  const ops = await openOps(source, segment, "read-write");
   try {
-    const ends = await segmentEnd(source.kernel, ops, { op, end: await ops.length() });
-    if (!ends.isFollowed) return false;
+    const end = await ops.length();
+    const ends = await segmentEnd(kernel, ops, { op: cut.op, end });
+    if (!ends.isFollowed && (cut.isLast || ends.opsLength < end)) return false;
     await disk.removeFile(`${path}/${segmentFileName(segment, "index")}`);
     if (segment.logLength !== undefined) await cutLog(source, segment, ends.logLength);
-    await cutFile(ops, ends.opsLength);
+    await ops.truncate(ends.opsLength);
+    await writeAt(ops, encodeCommitMark(kernel, ends, cut.commit), ends.opsLength);
+    await datasync(ops);
     return true;
   } finally {
     await ops.close();

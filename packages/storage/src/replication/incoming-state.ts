@@ -58,6 +58,8 @@ export class IncomingState {
     const partition = await openPartition({ ...options, path: this.#path });
     try {
       await checkState(partition, described);
+      // The sender's records may not say it, and what they say is committed may be gone.
+      await partition.markCommit();
     } finally {
       await partition.close();
     }

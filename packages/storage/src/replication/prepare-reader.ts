@@ -2,7 +2,7 @@ import type { BlockPool, ChecksumKernel, Lease } from "@millrace/framing";
 import type { DiskFile } from "@millrace/platform";
 import { NUMBERED_FLAG } from "../op-record/checkpoint.ts";
 import type { OpHeader } from "../op-record/op-header.ts";
-import { type BatchPlace, type OpRecord, RecordKind } from "../op-record/record.ts";
+import { type BatchPlace, type OpRecord, RecordKind, standsBehindOp } from "../op-record/record.ts";
 import type { PartitionState } from "../partition/partition-state.ts";
 import { damaged } from "../recovery/damage.ts";
 import { allocateWaiting } from "../recovery/pool-wait.ts";
@@ -75,7 +75,7 @@ export class PrepareReader {
 
   /** The newest segment that begins behind an older op holds it, if any does. */
   async #segmentOf(op: number): Promise<Segment | undefined> {
-    for (const segment of this.#source.state.segments.toReversed()) {
+    for (const segment of this.#source.state.kept.toReversed()) {
       const startOp = this.#startOps.get(segment) ?? (await this.#readStartOp(segment));
       if (startOp < op) return segment;
     }
@@ -152,8 +152,8 @@ export class PrepareReader {
   }
 }
 
-function isOp({ kind, header }: OpRecord, op: number): boolean {
-  return kind !== RecordKind.checkpoint && header.op === op;
+function isOp(record: OpRecord, op: number): boolean {
+  return !standsBehindOp(record) && record.header.op === op;
 }
 
 function damagedRecord(path: string, position: number) {

@@ -103,6 +103,24 @@ describe("the views of the groups", () => {
     }
   });
 
+  it("wait for whoever asks again when the disk is full, and are fenced when that is found late", async () => {
+    for (const kind of ["write", "datasync"] as const) {
+      const disk = new SimDisk({ seed: 1 });
+      const log = await open(disk);
+      await write(log, 1, { view: 1 });
+      const fault = { kind: "error", errno: "ENOSPC", writtenLength: 20 } as const;
+      disk.setFaults((call) => (call.kind === kind ? fault : undefined));
+      const code = kind === "write" ? ErrorCode.DiskFull : ErrorCode.FileFenced;
+      await assert.rejects(write(log, 1, { view: 2 }), (error: unknown) => isCodedError(error, code));
+      disk.setFaults(undefined);
+      if (kind === "datasync") continue;
+      assert.equal(log.get(identity(1)).view, 1);
+      await write(log, 1, { view: 2 });
+      await log.close();
+      assert.equal((await open(disk.crash({ keep: "none" }))).get(identity(1)).view, 2);
+    }
+  });
+
   it("lose nothing but what a crash cut short at the end", async () => {
     const disk = new SimDisk({ seed: 1 });
     await (await filled(disk)).close();

@@ -3,6 +3,8 @@ import type { DiskFile } from "@millrace/platform";
 import { makeDurableDirectory } from "../data-directory/durable-directory.ts";
 import type { PartitionIdentity } from "../op-record/checkpoint.ts";
 import { viewOver } from "../op-record/u64-field.ts";
+import { asCodedError } from "../partition/fence.ts";
+import { datasync, writeAt } from "../segment/file-calls.ts";
 import { readViewFile, VIEW_FILE, type ViewLogSource } from "./read-view-file.ts";
 import { FIRST_VIEW, type GroupView, VIEW_RECORD_LENGTH, writeViewRecord } from "./view-record.ts";
 
@@ -29,8 +31,9 @@ export interface LoggedView {
  * View and log view of every partition's group on this replica, in one file: what queues shares one write and
  * one datasync, so that a view change of a thousand partitions does not cost a thousand of them.
  *
- * The newest record of a group counts. A write that fails fences the log until the next start: a replica that
- * cannot keep its views must not speak.
+ * The newest record of a group counts. A write that finds the disk full changes nothing and may be tried again;
+ * any other that fails fences the log until the next start: a replica that cannot keep its views must not
+ * speak.
  */
 export class ViewLog {
   readonly #source: ViewLogSource;
@@ -71,7 +74,7 @@ export class ViewLog {
 
   /**
    * Changes some fields of a group's record. `done` is called once, in the order of the calls, when they
-   * survive power loss; `get` answers them from then on. Errors: `FileFenced`, `ShuttingDown`.
+   * survive power loss; `get` answers them from then on. Errors: `DiskFull`, `FileFenced`, `ShuttingDown`.
    */
   write(identity: PartitionIdentity, changes: Partial<GroupView>, done: (error?: CodedError) => void): void {
     this.#queue.push({ identity, changes, done });
@@ -123,6 +126,7 @@ export class ViewLog {
       return undefined;
     } catch (error) {
       if (!isCodedError(error)) throw error;
+      if (isCodedError(error, ErrorCode.DiskFull)) return error;
       this.#fault = fenced(error);
       return this.#fault;
     }
@@ -130,12 +134,18 @@ export class ViewLog {
 
   async #append(bytes: Uint8Array): Promise<void> {
     const file = this.#file;
-    await new Promise<void>((resolve, reject) => {
-      file.write([bytes], this.#length, (error) => {
-        if (error !== undefined) return reject(error);
-        file.datasync((syncError) => (syncError === undefined ? resolve() : reject(syncError)));
-      });
-    });
+    try {
+      await writeAt(file, bytes, this.#length);
+    } catch (error) {
+      if (isCodedError(error, ErrorCode.DiskFull)) await file.truncate(this.#length);
+      throw error;
+    }
+    try {
+      await datasync(file);
+    } catch (error) {
+      // Whatever the reason: what the file holds is in doubt.
+      throw fenced(asCodedError(error));
+    }
     this.#length += bytes.length;
   }
 
@@ -144,7 +154,13 @@ export class ViewLog {
     if (this.#length < COMPACT_LENGTH_MIN || this.#length < COMPACT_FACTOR * needed) return;
     const { disk, path } = this.#source;
     const bytes = encodeRecords(this.#source, [...this.#groups.values()]);
-    await disk.writeWhole(`${path}/${VIEW_FILE}`, bytes);
+    try {
+      await disk.writeWhole(`${path}/${VIEW_FILE}`, bytes);
+    } catch (error) {
+      // The long file is as good as the short one.
+      if (isCodedError(error, ErrorCode.DiskFull)) return;
+      throw error;
+    }
     await this.#file.close().catch(() => undefined);
     this.#file = await disk.openFile(`${path}/${VIEW_FILE}`, "read-write");
     this.#length = bytes.length;

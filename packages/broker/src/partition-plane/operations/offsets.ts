@@ -5,6 +5,7 @@ import type { Partition } from "@millrace/storage";
 import type { PartitionGroup } from "../partition-group.ts";
 import type { ClientOp, OffsetKey, OffsetOp, StoredOffset, StoreOffsetOp } from "../partition-handle.ts";
 import type { PartitionOp } from "../partition-op.ts";
+import { settledPartition } from "./settled-partition.ts";
 
 /** See `PartitionHandle.readOffset`. */
 export function readOffset(
@@ -14,7 +15,7 @@ export function readOffset(
 ): void {
   let found: StoredOffset;
   try {
-    const partition = group.openPartition;
+    const partition = settledPartition(group);
     const currentOffset = Math.max(0, partition.committedNextOffset - 1);
     found = { stored: partition.consumerOffset(kind, id), currentOffset };
   } catch (error) {
@@ -39,7 +40,7 @@ export function checkOffsetRoom(partition: Partition, { kind, id }: OffsetKey, l
 export function storeOffset(group: PartitionGroup, offsetsMax: number, op: StoreOffsetOp): void {
   const storing = storeOp(group, op);
   submitUnless(group, storing, op, () => {
-    const partition = group.openPartition;
+    const partition = settledPartition(group);
     if (partition.offsetsFault !== undefined) throw partition.offsetsFault;
     checkOffsetExists(group, partition, op.offset);
     checkOffsetRoom(partition, op.key, offsetsMax);
@@ -73,7 +74,7 @@ export function storeOffsetForward(
   const offset = Number(op.offset);
   let stored = -1;
   const code = codeOf(() => {
-    stored = group.openPartition.consumerOffset(kind, id) ?? -1;
+    stored = settledPartition(group).acceptedConsumerOffset(kind, id) ?? -1;
   });
   if (code !== undefined) {
     op.failed(code);
@@ -107,7 +108,9 @@ export function deleteOffset(group: PartitionGroup, op: OffsetOp): void {
   const body = new ByteWriter(DELETE_LENGTH).u8(kind).u32(id).finish();
   const deleting = { ...clientPart(op), operation: Operation.DeleteConsumerOffset, body };
   submitUnless(group, deleting, op, () => {
-    if (group.openPartition.consumerOffset(kind, id) !== undefined) return;
+    const partition = settledPartition(group);
+    if (partition.consumerOffset(kind, id) !== undefined) return;
+    if (partition.acceptedConsumerOffset(kind, id) !== undefined) return;
     throw new CodedError(ErrorCode.ConsumerOffsetNotFound, "No offset is stored for the consumer.");
   });
 }
@@ -117,7 +120,7 @@ export function deleteOffset(group: PartitionGroup, op: OffsetOp): void {
  * is anything on a backup, which may be behind: it refuses whatever it is asked.
  */
 function submitUnless(group: PartitionGroup, submitted: PartitionOp, op: OffsetOp, check: () => void): void {
-  const isChecked = !group.isBackup && !group.isRepetition(submitted);
+  const isChecked = !group.isBackup && group.repetitions.committed(submitted) === undefined;
   const code = isChecked ? (op.refusal ?? codeOf(check)) : undefined;
   if (code === undefined) group.submit(submitted);
   else op.failed(code);

@@ -4,6 +4,7 @@ import type { PartitionGroup } from "../partition-group.ts";
 import type { PollDone, PollRequest } from "../partition-handle.ts";
 import { checkOffsetRoom } from "./offsets.ts";
 import { type PollPosition, pollPosition } from "./poll-position.ts";
+import { settledPartition } from "./settled-partition.ts";
 
 /** See `PartitionHandle.poll`. Empty says "no more yet": where damage hides what there is, it is named. */
 export function pollPartition(
@@ -15,7 +16,8 @@ export function pollPartition(
   let partition: Partition;
   let from: PollPosition;
   try {
-    partition = group.openPartition;
+    const isByOffset = request.strategy.kind !== "next";
+    partition = isByOffset ? group.openPartition : settledPartition(group);
     from = request.count === 0 ? undefined : positionOf(partition, request);
     if (from !== undefined && request.needsOffsetRoom) checkOffsetRoom(partition, request.key, offsetsMax);
   } catch (error) {

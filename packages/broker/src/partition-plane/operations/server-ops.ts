@@ -24,7 +24,7 @@ export function storedGroups({ partition }: PartitionGroup): readonly number[] {
  */
 export async function forgetGroup(group: PartitionGroup, groupId: number, log: Log): Promise<void> {
   await new Promise<void>((resolve) => group.afterOpen(resolve));
-  if (!group.isPrimary || !storedGroups(group).includes(groupId)) return;
+  if (!group.isPrimary || !hasOffset(group, groupId)) return;
   await new Promise<void>((resolve) =>
     group.submit({
       operation: StorageOperation.deleteOffset,
@@ -39,6 +39,13 @@ export async function forgetGroup(group: PartitionGroup, groupId: number, log: L
       },
     }),
   );
+}
+
+/** Whether there is an offset to remove, also one that is stored and not committed yet. */
+function hasOffset({ partition }: PartitionGroup, groupId: number): boolean {
+  if (partition === undefined || partition.offsetsFault !== undefined) return false;
+  const isStored = partition.consumerOffset(GROUP_KIND, groupId) !== undefined;
+  return isStored || partition.acceptedConsumerOffset(GROUP_KIND, groupId) !== undefined;
 }
 
 /** Milliseconds between two looks whether the group's primary has purged, or this replica became it. */
@@ -64,14 +71,24 @@ export async function purgePartition(
     return;
   }
   while (isDue(group, generation)) {
-    if (group.isPrimary) await purgeHere(group, generation, host.log);
+    if (isToBeAsked(group, generation)) await purgeHere(group, generation, host.log);
     if (!isDue(group, generation)) return;
     await new Promise<void>((resolve) => host.clock.setTimer(PURGE_RETRY_DELAY_MS, resolve));
   }
 }
 
-function isDue({ partition, isClosed }: PartitionGroup, generation: number): boolean {
-  return !isClosed && (partition?.purgeGeneration ?? generation) < generation;
+/**
+ * Journaled is not committed: a purge may still be cut. A partition that is not there just now is being cut.
+ */
+function isDue(group: PartitionGroup, generation: number): boolean {
+  const { partition, fault, isAhead, isClosed, replication } = group;
+  if (isClosed || replication?.isStopped === true) return false;
+  if (partition === undefined) return fault === undefined;
+  return isAhead || partition.committedPurgeGeneration < generation;
+}
+
+function isToBeAsked({ partition, isPrimary, isAhead }: PartitionGroup, generation: number): boolean {
+  return isPrimary && !isAhead && partition !== undefined && partition.purgeGeneration < generation;
 }
 
 function purgeHere(group: PartitionGroup, generation: number, log: Log): Promise<void> {

@@ -156,21 +156,17 @@ export class Consumer extends Actor {
 export interface AdministratorOptions {
   /** All his topics are persisted. */
   readonly isPersisted: boolean;
-  /** He purges topics beside all else. */
-  readonly hasPurges: boolean;
 }
 
 /** Makes, purges and deletes topics. */
 export class Administrator extends Actor {
   protected readonly pauseMaxMs = 1500;
   readonly #isPersisted: boolean;
-  readonly #hasPurges: boolean;
   #made = 0;
 
   constructor(world: HistoryWorld, number: number, options: AdministratorOptions) {
     super(world, number);
     this.#isPersisted = options.isPersisted;
-    this.#hasPurges = options.hasPurges;
   }
 
   protected async act(): Promise<void> {
@@ -180,7 +176,7 @@ export class Administrator extends Actor {
     if (choice === 0 && topics.length < TOPICS_MAX) await this.create();
     else if (topic?.state !== "kept") return;
     else if (choice === 1 && topics.indexOf(topic) >= TOPICS_KEPT) await this.#delete(topic);
-    else if (!topic.isPermanent && this.#hasPurges) await this.purge(topic);
+    else if (!topic.isPermanent) await this.purge(topic);
   }
 
   /** Makes a topic; every other one is purged now and then. */

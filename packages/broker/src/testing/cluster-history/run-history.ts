@@ -39,12 +39,12 @@ class BrokenHistory extends Error {
 
 /** Lines of a broken history that are shown; all with `MILLRACE_CLUSTER_TRACE=1`. */
 const LINES_SHOWN = process.env["MILLRACE_CLUSTER_TRACE"] === "1" ? 100_000 : 40;
-/** A replica that lacks what a purge took away needs the state of another, which is not handed over yet. */
-const PURGES = process.env["MILLRACE_CLUSTER_PURGES"] === "1";
 /** So few that a node that was away needs the metadata of another one now and then. */
 const SNAPSHOT_EVERY_OPS = 10;
 const FAULTS_MIN = 6;
 const FAULTS_MAX = 16;
+/** Simulated milliseconds after which something waits for ever. */
+const HISTORY_MAX_MS = 180_000;
 
 /**
  * Plays the history of a seed: clients that write and read a cluster of three brokers while nodes, disks and
@@ -74,7 +74,7 @@ async function play(world: HistoryWorld): Promise<void> {
   const root = await cluster.login(await cluster.metadataPrimary(), 99n);
   await cluster.drive(root.ok("CreateStream", encodeCreateStream({ name: STREAM, options: NO_OPTIONS })));
   root.close();
-  const administrator = new Administrator(world, 1, { isPersisted, hasPurges: PURGES });
+  const administrator = new Administrator(world, 1, { isPersisted });
   for (let count = 0; count < 2; count += 1) await cluster.drive(administrator.create());
   const kinds = { hasPowerLoss: isPersisted, hasWipe: random.chance(0.3) };
   const faults = new Faults(world, random, kinds);
@@ -97,7 +97,11 @@ async function driveAll(world: HistoryWorld, all: readonly Promise<void>[]): Pro
     isOver = true;
   });
   over.catch(() => {});
-  while (!isOver) await world.cluster.clock.run(1);
+  const startMs = world.nowMs;
+  while (!isOver) {
+    assert.ok(world.nowMs - startMs < HISTORY_MAX_MS, "nodes start and clients come to their end");
+    await world.cluster.clock.run(1);
+  }
   await over;
 }
 

@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { DiskCall } from "@millrace/platform/sim";
+import { newWriter, type SmallCluster, smallCluster } from "../testing/small-cluster.ts";
+import { sendBody } from "../testing/test-batches.ts";
+import type { TestClient } from "../testing/test-client.ts";
+import type { TestCluster } from "../testing/test-cluster.ts";
+import { pollBody, polled } from "../testing/test-polls.ts";
+
+type Errno = "ENOSPC" | "EIO";
+
+/** Writes to files whose path begins so fail. */
+function fails(cluster: TestCluster, at: number, beginning: string, errno: Errno): void {
+  const faults = ({ kind, path }: DiskCall) =>
+    kind === "write" && path.startsWith(beginning) ? ({ kind: "error", errno } as const) : undefined;
+  cluster.nodes[at]?.disk.setFaults(faults);
+}
+
+function works(cluster: TestCluster, at: number): void {
+  cluster.nodes[at]?.disk.setFaults(undefined);
+}
+
+const PARTITIONS = "streams/";
+const VIEWS = "metadata/views";
+
+async function send(cluster: TestCluster, client: TestClient, text: string): Promise<void> {
+  await cluster.drive(client.ok("SendMessages", sendBody([text])));
+}
+
+/** Every node comes to hold these texts. */
+async function holdsEverywhere({ cluster }: SmallCluster, texts: readonly string[]): Promise<void> {
+  for (const at of [0, 1, 2]) {
+    const group = await cluster.group(at, 0);
+    await cluster.until(() => group.partition?.committedNextOffset === texts.length);
+    const client = await cluster.login(at, BigInt(200 + at));
+    const { messages } = polled(await cluster.drive(client.ok("PollMessages", pollBody())));
+    assert.deepEqual(messages.map(({ text }) => text), texts, `node ${at}`); // biome-ignore format: one line
+  }
+}
+
+const silentOf = ({ cluster }: SmallCluster, at: number) => cluster.silentGroups(at);
+
+describe("A replica whose disk fails", () => {
+  it("is silent while a full disk refuses its journal, and goes on by itself when there is space.", async () => {
+    const parts = await smallCluster();
+    const { cluster, client, backups } = parts;
+    await send(cluster, client, "a");
+    fails(cluster, backups[0], PARTITIONS, "ENOSPC");
+    await send(cluster, client, "b");
+    await cluster.until(() => silentOf(parts, backups[0]) === 1);
+    await send(cluster, client, "c");
+    works(cluster, backups[0]);
+    await cluster.until(() => silentOf(parts, backups[0]) === 0);
+    await holdsEverywhere(parts, ["a", "b", "c"]);
+    cluster.kill(backups[1]);
+    await send(cluster, client, "d");
+    assert.equal(parts.groups[backups[0]]?.partition?.lastOp, 4, "it counts again");
+    await cluster.stop();
+  });
+
+  it("leaves its place to another when it was primary, and is filled again.", async () => {
+    const parts = await smallCluster();
+    const { cluster, client, primary, backups } = parts;
+    await send(cluster, client, "a");
+    fails(cluster, primary, PARTITIONS, "ENOSPC");
+    const lost = client.command("SendMessages", sendBody(["lost"]));
+    assert.notEqual((await cluster.drive(lost)).code, 0);
+    assert.equal(parts.groups[primary]?.isPrimary, false);
+    const writer = await newWriter(cluster, backups);
+    await send(cluster, writer.client, "b");
+    works(cluster, primary);
+    await cluster.until(() => silentOf(parts, primary) === 0);
+    const texts = (await cluster.group(writer.at, 0)).partition?.committedNextOffset === 2;
+    await holdsEverywhere(parts, texts ? ["a", "b"] : ["a", "lost", "b"]);
+    await cluster.stop();
+  });
+
+  it("waits for space with the view that it is to note, then takes part in it.", async () => {
+    const parts = await smallCluster();
+    const { cluster, client, primary, backups } = parts;
+    await send(cluster, client, "a");
+    for (const at of backups) fails(cluster, at, VIEWS, "ENOSPC");
+    cluster.kill(primary);
+    await cluster.until(() => silentOf(parts, backups[0]) > 0 && silentOf(parts, backups[1]) > 0);
+    for (const at of backups) works(cluster, at);
+    const writer = await newWriter(cluster, backups);
+    await send(cluster, writer.client, "b");
+    for (const at of backups) assert.equal(silentOf(parts, at), 0);
+    await cluster.stop();
+  });
+
+  it("stays silent after another error, and gives up when that lasts.", async () => {
+    const parts = await smallCluster();
+    const { cluster, client, backups } = parts;
+    const [failing] = backups;
+    cluster.kill(failing);
+    cluster.wedgedTimeoutMs = 120_000;
+    await cluster.startNode(failing);
+    await cluster.group(failing, 0);
+    await send(cluster, client, "a");
+    fails(cluster, failing, PARTITIONS, "EIO");
+    await send(cluster, client, "b");
+    await cluster.until(() => silentOf(parts, failing) === 1);
+    works(cluster, failing);
+    await cluster.clock.run(60_000);
+    assert.equal(silentOf(parts, failing), 1);
+    assert.deepEqual(cluster.wedged, []);
+    await cluster.clock.run(61_000);
+    assert.deepEqual(cluster.wedged.map(({ at }) => at), [failing]); // biome-ignore format: one line
+    cluster.kill(failing);
+    await cluster.startNode(failing);
+    await holdsEverywhere(parts, ["a", "b"]);
+    await cluster.stop();
+  });
+});
