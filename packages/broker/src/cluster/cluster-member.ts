@@ -1,4 +1,5 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
+import type { Counter, Metrics } from "@millrace/platform";
 import {
   type MetadataJournal,
   openViewLog,
@@ -8,7 +9,11 @@ import {
 } from "@millrace/storage";
 import type { BrokerOptions } from "../broker.ts";
 import { METADATA_PATH } from "../metadata-plane/metadata-path.ts";
+import type { ForwardedOp } from "../partition-plane/forwarding/forwarded-op.ts";
+import { ForwardedOps } from "../partition-plane/forwarding/forwarded-ops.ts";
+import { serveForwardedOp } from "../partition-plane/forwarding/serve-forwarded-op.ts";
 import { LocalPartition } from "../partition-plane/local-partition.ts";
+import type { ReceivedBody } from "../partition-plane/partition-replication.ts";
 import type { Shard } from "../shard.ts";
 import { ensureRootUser } from "../start/ensure-root-user.ts";
 import { Formation } from "./formation.ts";
@@ -30,6 +35,8 @@ const START_MAX = 2 ** 53 - 1;
 export class ClusterMember {
   readonly peers: Peers;
   readonly viewLog: ViewLog;
+  /** Operations on partitions that other nodes lead. */
+  readonly forwardedOps: ForwardedOps;
   readonly #options: BrokerOptions;
   readonly #superblock: Superblock;
   /** Whether the replica has never spoken, as far as its directory knows. */
@@ -38,12 +45,18 @@ export class ClusterMember {
 
   private constructor(
     options: BrokerOptions,
-    parts: { peers: Peers; viewLog: ViewLog; superblock: Superblock },
+    parts: { peers: Peers; viewLog: ViewLog; superblock: Superblock; deniedTransient: Counter },
   ) {
     this.#options = options;
     this.peers = parts.peers;
     this.viewLog = parts.viewLog;
     this.#superblock = parts.superblock;
+    const { clock, metrics } = options.platform;
+    const forwarded = declareForwardMetrics(metrics);
+    this.forwardedOps = new ForwardedOps({
+      ...{ clock, wire: this.peers.opWire(), admissionTimeoutMs: options.config.admissionTimeoutMs },
+      metrics: { forwarded, deniedTransient: parts.deniedTransient },
+    });
     this.#isSilent = !parts.superblock.record.hasSpoken;
   }
 
@@ -51,7 +64,11 @@ export class ClusterMember {
    * Takes the part that the options give, if any.
    * @throws CodedError FeatureUnavailable; MetadataDamaged; what the disk answers
    */
-  static async join(options: BrokerOptions, journal: MetadataJournal): Promise<ClusterMember | undefined> {
+  static async join(
+    options: BrokerOptions,
+    journal: MetadataJournal,
+    deniedTransient: Counter,
+  ): Promise<ClusterMember | undefined> {
     const { cluster, platform, kernel } = options;
     if (cluster === undefined) return undefined;
     checkAbilities(options);
@@ -59,7 +76,7 @@ export class ClusterMember {
     const peers = new Peers(cluster, { hash: kernel, log: platform.log, seed });
     const { disk, log } = platform;
     const viewLog = await openViewLog({ disk, path: METADATA_PATH, kernel, log });
-    return new ClusterMember(options, { peers, viewLog, superblock: journal.superblock });
+    return new ClusterMember(options, { peers, viewLog, superblock: journal.superblock, deniedTransient });
   }
 
   /** See `ReplicationContext`. */
@@ -86,8 +103,16 @@ export class ClusterMember {
       formation: (from, starts) => formation?.onStarts(from, starts),
       forwardedRequest: (from, request) => metadata.forwarded?.onRequest(from, request),
       forwardedAnswer: (from, answer) => metadata.forwarded?.onAnswer(from, answer),
+      forwardedOp: (from, identity, op, body) => this.#serve(shard, from, { identity, op, body }),
+      forwardedOpAnswer: (from, identity, said) => {
+        const handle = partitions.find(identity);
+        if (handle instanceof LocalPartition) this.forwardedOps.onAnswer(from, handle.group, said);
+      },
       vouch: (from, sessions) => liveness.onVouch(from, sessions),
-      peerDown: (peer) => metadata.forwarded?.onPeerDown(peer),
+      peerDown: (peer) => {
+        metadata.forwarded?.onPeerDown(peer);
+        this.forwardedOps.onPeerDown(peer);
+      },
     });
     this.#stops.push(
       startTicks(platform.clock, () => this.#tick(shard)),
@@ -99,6 +124,7 @@ export class ClusterMember {
   /** Says and hears nothing any more. */
   stop(): void {
     for (const stop of this.#stops.splice(0)) stop();
+    this.forwardedOps.stop();
     this.peers.stop();
   }
 
@@ -110,8 +136,29 @@ export class ClusterMember {
   #tick({ metadata, partitions }: Shard): void {
     metadata.hear({ kind: "tick" });
     for (const handle of partitions.handles()) {
-      if (handle instanceof LocalPartition) handle.group.replication?.hear({ kind: "tick" });
+      if (!(handle instanceof LocalPartition)) continue;
+      handle.group.replication?.hear({ kind: "tick" });
+      // A state that was fetched brings ops that nobody applied one by one.
+      if (this.forwardedOps.count > 0) this.forwardedOps.reached(handle.group);
     }
+  }
+
+  /** Does what another node passed on. It hears what is committed first: it waits for that. */
+  #serve(
+    { partitions, pool }: Shard,
+    from: number,
+    { identity, op, body }: { identity: PartitionIdentity; op: ForwardedOp; body: ReceivedBody },
+  ): void {
+    const handle = partitions.find(identity);
+    const partition = handle instanceof LocalPartition ? handle : undefined;
+    const wire = this.peers.opWire();
+    serveForwardedOp(partition, {
+      ...{ op, body, pool },
+      answer: (answer) => {
+        if (answer.kind !== "refused") partition?.group.replication?.tellCommit(from);
+        wire.sendOpAnswer(from, identity, { id: op.id, answer });
+      },
+    });
   }
 
   /** Waits with the others for the cluster to form, unless they have one already and take this node in. */
@@ -157,4 +204,9 @@ function unavailable(what: string, setting: string): CodedError {
     ErrorCode.FeatureUnavailable,
     `A cluster of several nodes does not work with ${what} yet; set ${setting}.`,
   );
+}
+
+function declareForwardMetrics(metrics: Metrics): Counter {
+  const text = "Operations on partitions that were passed on to the node that leads them";
+  return metrics.counter("partition_requests_forwarded_total", text);
 }

@@ -17,9 +17,17 @@ import type {
   ForwardingWire,
 } from "../metadata-plane/forwarded-requests.ts";
 import type { MetadataAnswer } from "../metadata-plane/metadata-request.ts";
+import type { ForwardedOp, ForwardedOpWire } from "../partition-plane/forwarding/forwarded-op.ts";
 import type { ReceivedBody } from "../partition-plane/partition-replication.ts";
 import type { ClusterOptions } from "./cluster-options.ts";
 import type { GroupPeers, PrepareBody } from "./group-peers.ts";
+import {
+  forwardedOpMessage,
+  forwardedOpOf,
+  opAnswerMessage,
+  opAnswerOf,
+  type SaidOfOp,
+} from "./op-messages.ts";
 
 /** Who hears what the other nodes say. Bodies and their leases are lent for the call. */
 export interface PeerListeners {
@@ -33,6 +41,8 @@ export interface PeerListeners {
   formation(from: number, starts: readonly number[]): void;
   forwardedRequest(from: number, request: ForwardedRequest): void;
   forwardedAnswer(from: number, answer: ForwardedAnswer): void;
+  forwardedOp(from: number, identity: PartitionIdentity, op: ForwardedOp, body: ReceivedBody): void;
+  forwardedOpAnswer(from: number, identity: PartitionIdentity, said: SaidOfOp): void;
   vouch(from: number, sessions: readonly VouchedSession[]): void;
   peerDown(peer: number): void;
 }
@@ -87,11 +97,12 @@ export class Peers {
           ...{ kind: "forwardedRequest", view: 0, replica: this.#options.bus.replica, forward },
           ...request,
         }),
-      sendAnswer: (to, { id, answer }) =>
+      sendAnswer: (to, { id, answer }) => {
         this.#sendOut(to, METADATA_GROUP, {
           ...{ kind: "forwardedReply", replica: this.#options.bus.replica, forward: id },
           ...wireAnswer(answer),
-        }),
+        });
+      },
     };
   }
 
@@ -112,19 +123,33 @@ export class Peers {
     return this.#group({ kind: "partition", partition });
   }
 
+  /** The way of operations on partitions to the nodes that lead them. */
+  opWire(): ForwardedOpWire {
+    const { replica } = this.#options.bus;
+    return {
+      sendOp: (to, partition, op, onDone) =>
+        this.#sendOut(to, { kind: "partition", partition }, forwardedOpMessage(replica, op), onDone),
+      sendOpAnswer: (to, partition, said) => {
+        this.#sendOut(to, { kind: "partition", partition }, opAnswerMessage(replica, said));
+      },
+    };
+  }
+
   #group(group: GroupAddress): GroupPeers {
     const { bus, cluster, timing } = this.#options;
     const { replica, replicaCount } = bus;
     return {
       options: { replica, replicaCount, cluster, timing, seed: this.#seed },
-      send: (to, message, body) => this.#sendOut(to, group, wireMessage(message, body), body?.onDone),
+      send: (to, message, body) => {
+        this.#sendOut(to, group, wireMessage(message, body), body?.onDone);
+      },
     };
   }
 
-  #sendOut(to: number, group: GroupAddress, message: WireMessage, onDone?: () => void): void {
+  #sendOut(to: number, group: GroupAddress, message: WireMessage, onDone?: () => void): boolean {
     const { bus, cluster } = this.#options;
     const envelope = { hash: this.#hash, cluster, replica: bus.replica, group };
-    bus.send(to, encodeReplicaMessage(envelope, message), onDone);
+    return bus.send(to, encodeReplicaMessage(envelope, message), onDone);
   }
 
   #onFrame(listeners: PeerListeners, from: number, received: ReceivedFrame): void {
@@ -144,6 +169,11 @@ interface ReceivedFrame {
 
 function handOver(listeners: PeerListeners, from: number, { frame, lease }: ReceivedFrame): void {
   const { group, message } = decodeReplicaMessage(frame);
+  if (
+    group.kind === "partition" &&
+    handOverOp(listeners, from, { message, partition: group.partition, frame, lease })
+  )
+    return;
   switch (message.kind) {
     case "forwardedRequest": {
       const { kind: _, view: _view, replica: _replica, forward: id, body, ...request } = message;
@@ -181,10 +211,31 @@ function handOverPart(
     listeners.partition(group.partition, from, message, undefined);
     return;
   }
+  lendPayload({ frame, lease }, (body) => listeners.partition(group.partition, from, message, body));
+}
+
+/** True for an operation that is passed on to a partition's primary, and for the answer to one. */
+function handOverOp(
+  listeners: PeerListeners,
+  from: number,
+  said: ReceivedFrame & { readonly partition: PartitionIdentity; readonly message: WireMessage },
+): boolean {
+  const { message, partition } = said;
+  if (message.kind === "forwardedRequest") {
+    lendPayload(said, (body) => listeners.forwardedOp(from, partition, forwardedOpOf(message), body));
+    return true;
+  }
+  if (message.kind !== "forwardedReply") return false;
+  listeners.forwardedOpAnswer(from, partition, opAnswerOf(message));
+  return true;
+}
+
+/** Hands over what a frame carries, where it lies. */
+function lendPayload({ frame, lease }: ReceivedFrame, take: (body: ReceivedBody) => void): void {
   const { payload, payloadPosition } = frame;
   const isPlaced = lease.position >= 0 && payload.length > 0;
   const part = isPlaced ? lease.part(payloadPosition, payload.length) : undefined;
-  listeners.partition(group.partition, from, message, { bytes: payload, lease: part });
+  take({ bytes: payload, lease: part });
   part?.release();
 }
 

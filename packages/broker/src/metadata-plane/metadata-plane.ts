@@ -166,6 +166,7 @@ export class MetadataPlane {
     return new ForwardedRequests({
       ...{ clock: this.#options.clock, wire, timeoutMs: this.#options.admissionTimeoutMs },
       commit: () => this.#end.op,
+      tellCommit: (to) => this.#replication?.tellCommit(to, this.#replica),
       submitHere: (request) => {
         if (this.isPrimary) this.submit(request);
         else refuse(request, ErrorCode.TransientNotAccepted);

@@ -1,7 +1,7 @@
 import type { CodedError } from "@millrace/errors";
 import type { Clock, Log } from "@millrace/platform";
 import type { MetadataJournal } from "@millrace/storage";
-import type { Input, Output } from "@millrace/vsr";
+import type { Input, Output, Replica } from "@millrace/vsr";
 import type { GroupPeers } from "../cluster/group-peers.ts";
 import type { MetadataBody } from "./metadata-body.ts";
 import { prepareOf } from "./recover-state.ts";
@@ -67,6 +67,13 @@ export class MetadataReplication {
     if (!this.#isForgetful || superblock.record.forgottenOp !== EVERY_OP) return;
     this.#isForgetful = false;
     this.#then(superblock.write({ forgottenOp: op }), () => {});
+  }
+
+  /** Tells a node what is committed, ahead of the next broadcast. */
+  tellCommit(to: number, replica: Replica): void {
+    if (this.#isStopped || !replica.isPrimary) return;
+    const { view, commit, commitChecksum } = replica;
+    this.#options.peers.send(to, { kind: "commit", view, commit, commitChecksum });
   }
 
   /** Performs what the replica asks for. */

@@ -3,11 +3,14 @@ import type { Clock, Counter, Log } from "@millrace/platform";
 import type { BatchCipher, PartitionIdentity, ViewLog } from "@millrace/storage";
 import type { PrepareFields } from "@millrace/vsr";
 import type { GroupPeers } from "../cluster/group-peers.ts";
+import type { ForwardedOps } from "./forwarding/forwarded-ops.ts";
 import type { PartitionGroup } from "./partition-group.ts";
 
 /** What the partition groups of one node of a cluster share. */
 export interface ReplicationContext {
   readonly viewLog: ViewLog;
+  /** Passes operations on to the nodes that lead their groups. */
+  readonly forwardedOps: ForwardedOps;
   /** True for a group in which this replica may have spoken before its directory was lost. */
   isForgotten(identity: PartitionIdentity): boolean;
   /** The replicas of a partition's group on the other nodes. */

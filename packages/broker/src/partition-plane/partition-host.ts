@@ -15,6 +15,7 @@ import {
 import type { BrokerConfig } from "../broker-config.ts";
 import { createPrepareChecksum } from "../consensus/prepare-checksum.ts";
 import { Fifo } from "../queues/fifo.ts";
+import type { ForwardedOps } from "./forwarding/forwarded-ops.ts";
 import type { GroupContext, ReplicationContext } from "./group-context.ts";
 import { GroupRecovery } from "./group-recovery.ts";
 import { PartitionGroup } from "./partition-group.ts";
@@ -61,11 +62,12 @@ export class PartitionHost {
     const { platform, kernel, pool, config, cipher } = options;
     this.#options = options;
     this.#tailCache = new TailCache({ lengthMax: config.tailCacheLengthMax });
+    const forwarded = replicated?.forwardedOps;
     this.#context = {
       clock: platform.clock,
       log: platform.log,
       deniedTransient: told.deniedTransient,
-      onApplied: told.onApplied,
+      onApplied: told.onApplied ?? (forwarded && ((group) => forwarded.reached(group))),
       kernel,
       pool,
       checksumOf: createPrepareChecksum(kernel),
@@ -74,6 +76,7 @@ export class PartitionHost {
       batchCipher: cipher && new BatchCipher({ cipher, kernel, pool }),
       replication: replicated && {
         viewLog: replicated.viewLog,
+        forwardedOps: replicated.forwardedOps,
         isForgotten: (identity) => replicated.isForgotten(identity),
         peersOf: (identity) => replicated.peersOf(identity),
         cut: (group, op) => this.#cut(group, op),
@@ -92,6 +95,11 @@ export class PartitionHost {
   /** Stored consumer offsets per partition and kind. */
   get consumerOffsetsMax(): number {
     return this.#options.config.consumerOffsetsMax;
+  }
+
+  /** Passes on what is asked of a partition that another node leads; absent where there is no other. */
+  get forwardedOps(): ForwardedOps | undefined {
+    return this.#context.replication?.forwardedOps;
   }
 
   /** Makes the group of a partition; what is asked of it waits until it is opened. */

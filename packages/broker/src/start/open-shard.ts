@@ -68,8 +68,8 @@ async function recoverShard(options: BrokerOptions, closers: (() => Promise<void
   });
   await keepIdentity(journal.superblock, options.identity ?? STANDING_ALONE);
   const checksumOf = createPrepareChecksum(kernel);
-  const member = await ClusterMember.join(options, journal);
   const partitionMetrics = declarePartitionMetrics(platform.metrics);
+  const member = await ClusterMember.join(options, journal, partitionMetrics.deniedTransient);
   const partitions = new PartitionPlane({
     platform,
     owners: ownersOf(options, partitionMetrics.deniedTransient, member),
