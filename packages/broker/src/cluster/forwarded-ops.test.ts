@@ -151,7 +151,8 @@ describe("A node that does not lead a partition", () => {
     const sent: Promise<{ text: string; code: number }>[] = [];
     let number = 0;
     const sendOne = () => {
-      const text = `${(number += 1)}`;
+      number += 1;
+      const text = `${number}`;
       sent.push(client.command("SendMessages", sendBody([text])).then(({ code }) => ({ text, code })));
     };
     for (let count = 0; count < 20; count += 1) sendOne();
