@@ -20,6 +20,13 @@ import { Timers } from "./timers.ts";
  */
 export type ReplicaStatus = "normal" | "view-change" | "recovering";
 
+/**
+ * Why a replica left a view. `primary-silent`: nothing was heard of the primary, or it has not committed
+ * what waits, or a view did not begin in time; `no-primary`: after a restart nobody answered; `peers`: others
+ * did.
+ */
+export type ViewCause = "primary-silent" | "no-primary" | "peers";
+
 /** What a step that changes nothing answers; one array, so that it costs nothing. */
 export const NO_OUTPUTS: readonly Output[] = Object.freeze([]);
 
@@ -69,6 +76,9 @@ export class GroupState {
 
   /** Asks its peers for the next view. */
   isAsking = false;
+  /** Why it asks, or asked last. */
+  askCause: ViewCause = "primary-silent";
+  viewCause: ViewCause | undefined = undefined;
   /** Bit r is set when replica r asks for the view after this one. */
   askers = 0;
   /** By replica, for this view; only its primary collects them. */

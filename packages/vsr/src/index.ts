@@ -30,7 +30,7 @@ export type { CachedReply, Session } from "./client-table/session.ts";
 export { settle } from "./client-table/settle.ts";
 export { CLUSTER_TIMING, type ClusterTiming } from "./cluster-timing.ts";
 export { createReplica, GROUP_REPLICAS_MAX } from "./create-replica.ts";
-export type { ReplicaStatus } from "./group-state.ts";
+export type { ReplicaStatus, ViewCause } from "./group-state.ts";
 export type { Input } from "./input.ts";
 export type { CommitMessage } from "./messages/commit.ts";
 export type { DoViewChange } from "./messages/do-view-change.ts";

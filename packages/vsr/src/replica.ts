@@ -1,4 +1,4 @@
-import { GroupState, NO_OUTPUTS, type ReplicaStatus } from "./group-state.ts";
+import { GroupState, NO_OUTPUTS, type ReplicaStatus, type ViewCause } from "./group-state.ts";
 import type { Input } from "./input.ts";
 import { onApplied } from "./normal/on-applied.ts";
 import { onJournalWritten } from "./normal/on-journal-written.ts";
@@ -48,6 +48,16 @@ export class Replica {
   /** Last committed op. */
   get commit(): number {
     return this.#state.commit;
+  }
+
+  /** Highest op known to be committed anywhere; above `commit` while this replica is behind. */
+  get commitKnown(): number {
+    return this.#state.commitKnown;
+  }
+
+  /** Why it left the view before this one; nothing while it has not left any. */
+  get viewCause(): ViewCause | undefined {
+    return this.#state.viewCause;
   }
 
   /** Acts as the primary of its view. Another replica may act in a later one already. */

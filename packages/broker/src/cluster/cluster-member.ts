@@ -7,20 +7,25 @@ import {
   type Superblock,
   type ViewLog,
 } from "@millrace/storage";
+import type { Replica } from "@millrace/vsr";
 import type { BrokerOptions } from "../broker.ts";
 import { METADATA_PATH } from "../metadata-plane/metadata-path.ts";
 import type { ForwardedOp } from "../partition-plane/forwarding/forwarded-op.ts";
 import { ForwardedOps } from "../partition-plane/forwarding/forwarded-ops.ts";
 import { serveForwardedOp } from "../partition-plane/forwarding/serve-forwarded-op.ts";
 import { LocalPartition } from "../partition-plane/local-partition.ts";
+import type { PartitionPlane } from "../partition-plane/partition-plane.ts";
 import type { ReceivedBody } from "../partition-plane/partition-replication.ts";
 import type { Shard } from "../shard.ts";
 import { ensureRootUser } from "../start/ensure-root-user.ts";
 import { Formation } from "./formation.ts";
+import { declareGroupMetrics } from "./group-metrics.ts";
 import type { GroupPeers } from "./group-peers.ts";
+import { GroupStandings } from "./group-standings.ts";
 import { Liveness } from "./liveness.ts";
 import { Peers } from "./peers.ts";
 import { startTicks } from "./ticks.ts";
+import { type GroupName, ViewLines } from "./view-lines.ts";
 
 /** Milliseconds between two looks whether this node is the one that has to make the root user. */
 const ROOT_USER_INTERVAL_MS = 100;
@@ -89,6 +94,14 @@ export class ClusterMember {
     return this.peers.partitionGroup(identity);
   }
 
+  /** Where the nodes of the cluster stand. */
+  standingsOf({ metadata, partitions }: Pick<Shard, "metadata" | "partitions">): GroupStandings {
+    const { replica, replicaCount } = this.peers;
+    const { clock } = this.#options.platform;
+    const wire = this.peers.standingsWire();
+    return new GroupStandings({ clock, wire, replica, replicaCount, metadata, partitions });
+  }
+
   /** Begins to speak: everything is recovered. */
   start(shard: Shard): void {
     const { metadata, partitions, platform } = shard;
@@ -109,14 +122,20 @@ export class ClusterMember {
         if (handle instanceof LocalPartition) this.forwardedOps.onAnswer(from, handle.group, said);
       },
       vouch: (from, sessions) => liveness.onVouch(from, sessions),
+      standingsRequest: (from, id, range) => shard.standings?.onRequest(from, id, range),
+      standings: (from, id, standings) => shard.standings?.onStandings(from, id, standings),
       peerDown: (peer) => {
         metadata.forwarded?.onPeerDown(peer);
         this.forwardedOps.onPeerDown(peer);
+        shard.standings?.onPeerDown(peer);
       },
     });
+    const lines = this.#viewLines(shard);
     this.#stops.push(
-      startTicks(platform.clock, () => this.#tick(shard)),
+      startTicks(platform.clock, () => this.#tick(shard, lines)),
       liveness.start(),
+      () => lines.stop(),
+      () => shard.standings?.stop(),
     );
     this.#makeRootUser(shard);
   }
@@ -133,13 +152,26 @@ export class ClusterMember {
     return this.viewLog.close();
   }
 
-  #tick({ metadata, partitions }: Shard): void {
+  #viewLines({ metadata, partitions, platform }: Shard): ViewLines {
+    const { clock, log, metrics } = platform;
+    const counted = declareGroupMetrics(metrics, {
+      metadata: () => metadata.replica,
+      partitions: () => replicasOf(partitions),
+    });
+    const changed = ({ group }: GroupName) =>
+      (group === "metadata" ? counted.metadataViews : counted.partitionViews).add(1);
+    return new ViewLines({ clock, log, replica: this.peers.replica, changed });
+  }
+
+  #tick({ metadata, partitions }: Shard, lines: ViewLines): void {
     metadata.hear({ kind: "tick" });
+    lines.look(metadata, metadata.replica, () => "metadata");
     for (const handle of partitions.handles()) {
       if (!(handle instanceof LocalPartition)) continue;
       handle.group.replication?.hear({ kind: "tick" });
       // A state that was fetched brings ops that nobody applied one by one.
       if (this.forwardedOps.count > 0) this.forwardedOps.reached(handle.group);
+      lines.look(handle, handle.group.replica, () => nameOf(handle.identity));
     }
   }
 
@@ -204,6 +236,17 @@ function unavailable(what: string, setting: string): CodedError {
     ErrorCode.FeatureUnavailable,
     `A cluster of several nodes does not work with ${what} yet; set ${setting}.`,
   );
+}
+
+function* replicasOf(partitions: PartitionPlane): Iterable<Replica> {
+  for (const handle of partitions.handles()) {
+    const replica = handle instanceof LocalPartition ? handle.group.replica : undefined;
+    if (replica !== undefined) yield replica;
+  }
+}
+
+function nameOf({ streamId, topicId, partitionId }: PartitionIdentity): string {
+  return `${streamId}/${topicId}/${partitionId}`;
 }
 
 function declareForwardMetrics(metrics: Metrics): Counter {

@@ -6,6 +6,7 @@ import {
   encodeReplicaMessage,
   ForwardOutcome,
   type GroupMessage,
+  type PartitionRange,
   type VouchedSession,
   type ReplicaMessage as WireMessage,
 } from "@millrace/protocol";
@@ -21,6 +22,7 @@ import type { ForwardedOp, ForwardedOpWire } from "../partition-plane/forwarding
 import type { ReceivedBody } from "../partition-plane/partition-replication.ts";
 import type { ClusterOptions } from "./cluster-options.ts";
 import type { GroupPeers, PrepareBody } from "./group-peers.ts";
+import type { NodeStandings, StandingsWire } from "./group-standings.ts";
 import {
   forwardedOpMessage,
   forwardedOpOf,
@@ -44,6 +46,8 @@ export interface PeerListeners {
   forwardedOp(from: number, identity: PartitionIdentity, op: ForwardedOp, body: ReceivedBody): void;
   forwardedOpAnswer(from: number, identity: PartitionIdentity, said: SaidOfOp): void;
   vouch(from: number, sessions: readonly VouchedSession[]): void;
+  standingsRequest(from: number, id: number, range: PartitionRange | undefined): void;
+  standings(from: number, id: number, standings: NodeStandings): void;
   peerDown(peer: number): void;
 }
 
@@ -118,6 +122,19 @@ export class Peers {
     this.#sendOut(to, METADATA_GROUP, { kind: "vouch", view: 0, replica, sessions });
   }
 
+  /** The way of questions where nodes stand, and of their answers. */
+  standingsWire(): StandingsWire {
+    const { replica } = this.#options.bus;
+    const head = { view: 0, replica };
+    return {
+      sendStandingsRequest: (to, forward, range) =>
+        this.#sendOut(to, METADATA_GROUP, { kind: "standingsRequest", ...head, forward, range }),
+      sendStandings: (to, forward, standings) => {
+        this.#sendOut(to, METADATA_GROUP, { kind: "standingsReply", ...head, forward, ...standings });
+      },
+    };
+  }
+
   /** The replicas of a partition's group on the other nodes. */
   partitionGroup(partition: PartitionIdentity): GroupPeers {
     return this.#group({ kind: "partition", partition });
@@ -189,6 +206,14 @@ function handOver(listeners: PeerListeners, from: number, { frame, lease }: Rece
     case "vouch":
       listeners.vouch(from, message.sessions);
       return;
+    case "standingsRequest":
+      listeners.standingsRequest(from, message.forward, message.range);
+      return;
+    case "standingsReply": {
+      const { forward, metadata, partitions } = message;
+      listeners.standings(from, forward, { metadata, partitions });
+      return;
+    }
     case "stateRequest":
     case "stateManifest":
     case "stateChunkRequest":

@@ -103,6 +103,11 @@ export class MetadataPlane {
     return this.#replica.view;
   }
 
+  /** This node's replica of the group, to be looked at; another one once the cluster has formed. */
+  get replica(): Replica {
+    return this.#replica;
+  }
+
   /** True in a cluster of several nodes. */
   get isReplicated(): boolean {
     return this.#replication !== undefined;

@@ -103,7 +103,8 @@ async function recoverShard(options: BrokerOptions, closers: (() => Promise<void
   );
   await partitions.recover(metadata.catalog, metadata);
   groups.recover();
-  const shard = await shardOf(options, { metadata, partitions, groups });
+  const standings = member?.standingsOf({ metadata, partitions });
+  const shard = await shardOf(options, { metadata, partitions, groups, standings });
   member?.start(shard);
   return shard;
 }
@@ -148,7 +149,12 @@ function recoverMetadata(
 
 async function shardOf(
   options: BrokerOptions,
-  { metadata, partitions, groups }: Pick<Shard, "metadata" | "partitions" | "groups">,
+  {
+    metadata,
+    partitions,
+    groups,
+    standings,
+  }: Pick<Shard, "metadata" | "partitions" | "groups" | "standings">,
 ): Promise<Shard> {
   const { platform, kernel, pool, config, roster } = options;
   const connections = new ConnectionRegistry();
@@ -171,6 +177,7 @@ async function shardOf(
     keyHash: await loadKeyHash(),
     tokenDigest: await loadTokenDigest(),
     roster,
+    standings,
     metadata,
     partitions,
     groups,

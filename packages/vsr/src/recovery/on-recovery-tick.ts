@@ -23,7 +23,7 @@ export function onRecoveryTick(state: GroupState): readonly Output[] {
     return askForStartView(state);
   }
   state.isProbing = false;
-  return [...askForStartView(state), ...askForNextView(state)];
+  return [...askForStartView(state), ...askForNextView(state, "no-primary")];
 }
 
 /** One request to every peer. */

@@ -23,6 +23,7 @@ export function leaveView(state: GroupState, view: number): Output[] {
   const { patience, commitBroadcast, prepareRetransmit, askForView, gapDebounce, repairRetry } = state.timers;
   for (const timer of [patience, commitBroadcast, prepareRetransmit, askForView, gapDebounce, repairRetry])
     timer.stop();
+  if (view !== state.view) state.viewCause = state.isAsking ? state.askCause : "peers";
   state.view = view;
   state.isAsking = false;
   state.askers = 0;
