@@ -251,5 +251,5 @@ function nameOf({ streamId, topicId, partitionId }: PartitionIdentity): string {
 
 function declareForwardMetrics(metrics: Metrics): Counter {
   const text = "Operations on partitions that were passed on to the node that leads them";
-  return metrics.counter("partition_requests_forwarded_total", text);
+  return metrics.counter("replica_requests_forwarded_total", text);
 }

@@ -23,27 +23,27 @@ export function declareGroupMetrics(metrics: Metrics, groups: MeasuredGroups): G
   };
   const isNormal = ({ status }: Replica) => status === "normal";
   const lag = ({ commitKnown, commit }: Replica) => commitKnown - commit;
-  metrics.gauge("metadata_view", "View of the metadata group", () => groups.metadata().view);
-  metrics.gauge("metadata_op", "Last numbered op of the metadata", () => groups.metadata().op);
-  metrics.gauge("metadata_commit", "Last committed op of the metadata", () => groups.metadata().commit);
-  metrics.gauge("metadata_lag_ops", "Committed ops of the metadata that this node lacks", () =>
+  metrics.gauge("replica_metadata_view", "View of the metadata group", () => groups.metadata().view);
+  metrics.gauge("replica_metadata_op", "Last numbered op of the metadata", () => groups.metadata().op);
+  metrics.gauge("replica_metadata_commit", "Last committed op of the metadata", () => groups.metadata().commit);
+  metrics.gauge("replica_metadata_lag_ops", "Committed ops of the metadata that this node lacks", () =>
     lag(groups.metadata()),
   );
-  metrics.gauge("metadata_leads", "1 on the node that leads the metadata", () =>
+  metrics.gauge("replica_metadata_leads", "1 on the node that leads the metadata", () =>
     groups.metadata().isPrimary ? 1 : 0,
   );
   metrics.gauge(
-    "partition_groups_led",
+    "replica_partitions_led",
     "Partitions that this node leads",
     sum((replica) => (replica.isPrimary ? 1 : 0)),
   );
   metrics.gauge(
-    "partition_groups_waiting",
+    "replica_partitions_waiting",
     "Partitions whose view has not begun on this node",
     sum((replica) => (isNormal(replica) ? 0 : 1)),
   );
-  metrics.gauge("partition_groups_lag_ops", "Committed ops of partitions that this node lacks", sum(lag));
+  metrics.gauge("replica_partitions_lag_ops", "Committed ops of partitions that this node lacks", sum(lag));
   const views = (group: string) =>
-    metrics.counter("view_changes_total", "Views of groups that began after another one", { group });
+    metrics.counter("replica_view_changes_total", "Views of groups that began after another one", { group });
   return { metadataViews: views("metadata"), partitionViews: views("partition") };
 }
