@@ -33,6 +33,7 @@ export const ReplicaCommand = {
   vouch: 29,
   standingsRequest: 30,
   standingsReply: 31,
+  askToLead: 32,
 } as const;
 /** Byte of a kind of frame. */
 export type ReplicaCommand = (typeof ReplicaCommand)[keyof typeof ReplicaCommand];

@@ -32,6 +32,7 @@ export { CLUSTER_TIMING, type ClusterTiming } from "./cluster-timing.ts";
 export { createReplica, GROUP_REPLICAS_MAX } from "./create-replica.ts";
 export type { ReplicaStatus, ViewCause } from "./group-state.ts";
 export type { Input } from "./input.ts";
+export type { AskToLead } from "./messages/ask-to-lead.ts";
 export type { CommitMessage } from "./messages/commit.ts";
 export type { DoViewChange } from "./messages/do-view-change.ts";
 export type { PrepareGone } from "./messages/prepare-gone.ts";

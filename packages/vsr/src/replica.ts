@@ -10,6 +10,7 @@ import { onJournalRead } from "./repair/on-journal-read.ts";
 import { onJournalTruncated } from "./repair/on-journal-truncated.ts";
 import { onStateInstalled } from "./repair/on-state-installed.ts";
 import type { ReplicaOptions } from "./replica-options.ts";
+import { onLead } from "./view-change/hand-over.ts";
 import { onViewPersisted } from "./view-change/on-view-persisted.ts";
 
 /**
@@ -65,6 +66,11 @@ export class Replica {
     return this.#state.isPrimary;
   }
 
+  /** It has asked the primary to let it lead, a moment ago: what is to be numbered may wait for that. */
+  get asksToLead(): boolean {
+    return this.#state.status === "normal" && this.#state.ticks < this.#state.asksToLeadUntil;
+  }
+
   /** Index of the primary of this replica's view, whether or not the view has begun. */
   get primary(): number {
     return this.#state.primary;
@@ -101,6 +107,8 @@ export class Replica {
         return state.replicaCount === 1 ? NO_OUTPUTS : onMessage(state, input.from, input.message);
       case "tick":
         return onTick(state);
+      case "lead":
+        return state.replicaCount === 1 ? NO_OUTPUTS : onLead(state);
       case "view-persisted":
         return onViewPersisted(state, input.view, input.logView);
       case "journal-truncated":

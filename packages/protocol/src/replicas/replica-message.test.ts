@@ -113,6 +113,7 @@ const ANY: { [Kind in ReplicaMessage["kind"]]: fc.Arbitrary<Extract<ReplicaMessa
     prepareChecksum: u128,
   }),
   prepareGone: record({ kind: fc.constant("prepareGone" as const), view: u32, replica, op: counter }),
+  askToLead: record({ kind: fc.constant("askToLead" as const), view: u32, replica, op: counter }),
   formation: record({
     kind: fc.constant("formation" as const),
     view: u32,

@@ -9,6 +9,7 @@ import {
   sealReplicaFrame,
   WireError,
 } from "@millrace/framing";
+import { type AskToLeadMessage, askToLeadCodec } from "./ask-to-lead.ts";
 import { type CommitMessage, commitCodec } from "./commit.ts";
 import { type DoViewChangeMessage, doViewChangeCodec } from "./do-view-change.ts";
 import type { FieldCodec } from "./field-codec.ts";
@@ -44,7 +45,7 @@ export type GroupMessage =
   | ViewNumberMessage
   | RequestPrepareMessage
   | PrepareGoneMessage
-  | ViewNumberMessage;
+  | AskToLeadMessage;
 
 /** How the state of a group comes to a replica that is too far behind for its log. */
 export type StateMessage =
@@ -90,6 +91,7 @@ const CODECS: {
   viewNumber: viewNumberCodec,
   requestPrepare: requestPrepareCodec,
   prepareGone: prepareGoneCodec,
+  askToLead: askToLeadCodec,
   stateRequest: stateRequestCodec,
   stateManifest: stateManifestCodec,
   stateChunkRequest: stateChunkRequestCodec,
