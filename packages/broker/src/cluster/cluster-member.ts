@@ -14,10 +14,12 @@ import type { ForwardedOp } from "../partition-plane/forwarding/forwarded-op.ts"
 import { ForwardedOps } from "../partition-plane/forwarding/forwarded-ops.ts";
 import { serveForwardedOp } from "../partition-plane/forwarding/serve-forwarded-op.ts";
 import { LocalPartition } from "../partition-plane/local-partition.ts";
+import type { PartitionGroup } from "../partition-plane/partition-group.ts";
 import type { PartitionPlane } from "../partition-plane/partition-plane.ts";
 import type { ReceivedBody } from "../partition-plane/partition-replication.ts";
 import type { Shard } from "../shard.ts";
 import { ensureRootUser } from "../start/ensure-root-user.ts";
+import { Alignment } from "./alignment.ts";
 import { Formation } from "./formation.ts";
 import { declareGroupMetrics } from "./group-metrics.ts";
 import type { GroupPeers } from "./group-peers.ts";
@@ -134,6 +136,10 @@ export class ClusterMember {
     this.#stops.push(
       startTicks(platform.clock, () => this.#tick(shard, lines)),
       liveness.start(),
+      new Alignment({
+        ...{ clock: platform.clock, random: platform.random, metadata },
+        groups: () => groupsOf(partitions),
+      }).start(),
       () => lines.stop(),
       () => shard.standings?.stop(),
     );
@@ -238,11 +244,12 @@ function unavailable(what: string, setting: string): CodedError {
   );
 }
 
+function* groupsOf(partitions: PartitionPlane): Iterable<PartitionGroup> {
+  for (const handle of partitions.handles()) if (handle instanceof LocalPartition) yield handle.group;
+}
+
 function* replicasOf(partitions: PartitionPlane): Iterable<Replica> {
-  for (const handle of partitions.handles()) {
-    const replica = handle instanceof LocalPartition ? handle.group.replica : undefined;
-    if (replica !== undefined) yield replica;
-  }
+  for (const { replica } of groupsOf(partitions)) if (replica !== undefined) yield replica;
 }
 
 function nameOf({ streamId, topicId, partitionId }: PartitionIdentity): string {

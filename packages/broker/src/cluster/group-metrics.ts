@@ -25,7 +25,11 @@ export function declareGroupMetrics(metrics: Metrics, groups: MeasuredGroups): G
   const lag = ({ commitKnown, commit }: Replica) => commitKnown - commit;
   metrics.gauge("replica_metadata_view", "View of the metadata group", () => groups.metadata().view);
   metrics.gauge("replica_metadata_op", "Last numbered op of the metadata", () => groups.metadata().op);
-  metrics.gauge("replica_metadata_commit", "Last committed op of the metadata", () => groups.metadata().commit);
+  metrics.gauge(
+    "replica_metadata_commit",
+    "Last committed op of the metadata",
+    () => groups.metadata().commit,
+  );
   metrics.gauge("replica_metadata_lag_ops", "Committed ops of the metadata that this node lacks", () =>
     lag(groups.metadata()),
   );

@@ -64,7 +64,7 @@ export class LocalPartition implements PartitionHandle {
 
   append(op: BatchOp): void {
     const elsewhere = this.#elsewhere;
-    if (elsewhere === undefined) this.group.submit(op);
+    if (elsewhere === undefined || this.group.awaitsView) this.group.submit(op);
     else elsewhere.append(this.group, op);
   }
 

@@ -4,6 +4,7 @@ import type { Input, Output, Prepare, Replica } from "@millrace/vsr";
 import { AdmissionQueue } from "../queues/admission-queue.ts";
 import { Fifo } from "../queues/fifo.ts";
 import { Waiters } from "../queues/waiters.ts";
+import { WaitingForView } from "./forwarding/waiting-for-view.ts";
 import type { GroupContext } from "./group-context.ts";
 import { contentsOf, type PartitionContents } from "./partition-handle.ts";
 import {
@@ -48,6 +49,7 @@ export class PartitionGroup {
   readonly #space: SpaceWatch;
   /** Its side that faces the other replicas; nothing where there are none. */
   readonly replication: PartitionReplication | undefined;
+  readonly #waiting: WaitingForView | undefined;
   #partition: Partition | undefined = undefined;
   #replica: Replica | undefined = undefined;
   #openFault: CodedError | undefined = undefined;
@@ -76,6 +78,10 @@ export class PartitionGroup {
         this.#fail(queued, ErrorCode.TransientNotAccepted);
       },
     });
+    const { forwardedOps } = context.replication ?? {};
+    const [queue, forget] = [this.#queue, (queued: QueuedOp) => this.#repetitions.end(queued)];
+    const refuse = (queued: QueuedOp) => this.#refuse(queued);
+    this.#waiting = forwardedOps && new WaitingForView({ group: this, queue, forwardedOps, refuse, forget });
   }
 
   /** The stored partition, once it is open. */
@@ -199,7 +205,7 @@ export class PartitionGroup {
       this.#fail(queued, this.#closedCode);
       return;
     }
-    if (this.isBackup) {
+    if (this.isBackup && this.#waiting?.takes(op) !== true) {
       this.#refuse(queued);
       return;
     }
@@ -244,6 +250,11 @@ export class PartitionGroup {
     return true;
   }
 
+  /** A batch that comes now waits for a view to begin, see `WaitingForView`. */
+  get awaitsView(): boolean {
+    return this.#waiting?.isOpen === true;
+  }
+
   /** Another replica numbers the operations, or none does just now. */
   get isBackup(): boolean {
     return this.replication !== undefined && this.#replica?.isPrimary === false;
@@ -259,7 +270,7 @@ export class PartitionGroup {
   #prepareAtOnce(queued: QueuedOp): boolean {
     const partition = this.#partition;
     const replica = this.#replica;
-    if (partition === undefined || replica === undefined) return false;
+    if (partition === undefined || replica?.isPrimary !== true) return false;
     if (this.#queue.count > 0 || this.purges.isOwed) return false;
     if (partition.fault !== undefined || this.#failure !== undefined || replica.pipelineFree === 0)
       return false;
@@ -325,9 +336,10 @@ export class PartitionGroup {
       this.lookForSpace();
     }
     if (partition === undefined || replica === undefined) return;
-    if (this.isBackup) for (const queued of this.#queue.drain()) this.#refuse(queued);
+    if (this.isBackup) this.#waiting?.letGo();
     this.#payPurge(partition, replica);
-    while (!this.purges.isOwed && this.#failure === undefined && replica.pipelineFree > 0) {
+    while (replica.isPrimary && !this.purges.isOwed && this.#failure === undefined) {
+      if (replica.pipelineFree === 0) break;
       const queued = this.#queue.shift();
       if (queued === undefined) break;
       releaseHold(queued);

@@ -52,7 +52,12 @@ function append(partition: LocalPartition, served: ServedOp): void {
     served.answer({ kind: "refused", code: ErrorCode.TransientNotAccepted });
     return;
   }
-  partition.append({ ...clientOpOf(served), operation: Operation.SendMessages, batchLease });
+  partition.append({
+    ...clientOpOf(served),
+    operation: Operation.SendMessages,
+    batchLease,
+    isPassedOn: true,
+  });
 }
 
 /** What is not committed yet counts too: it will be, or the request that repeats it fails with it. */
