@@ -22,8 +22,8 @@ export type ReplicaStatus = "normal" | "view-change" | "recovering";
 
 /**
  * Why a replica left a view. `primary-silent`: nothing was heard of the primary, or it has not committed
- * what waits, or a view did not begin in time; `no-primary`: after a restart nobody answered; `handed-over`: a
- * primary let a backup lead that asked for it; `peers`: others did.
+ * what waits, or a view did not begin in time; `no-primary`: after a restart nobody answered;
+ * `handed-over`: a primary let a backup lead that asked for it; `peers`: others did.
  */
 export type ViewCause = "primary-silent" | "no-primary" | "handed-over" | "peers";
 

@@ -40,9 +40,8 @@ function byReplica(one: ClusterNode, other: ClusterNode): number {
 }
 
 /**
- * The roster of a cluster of several nodes, by replica id, as one of them sees it: the addresses of `[cluster]`, who leads,
- * and
- * whom it can reach.
+ * The roster of a cluster of several nodes, by replica id, as one of them sees it: the addresses of
+ * `[cluster]`, who leads, and whom it can reach.
  *
  * @param seen.primary  primary of the metadata group; undefined while nobody is
  */

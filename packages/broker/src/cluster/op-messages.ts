@@ -23,7 +23,9 @@ const PLACE_LENGTH = 8;
 /** Code of a reply to what had been committed before. */
 const REPEATED = 1;
 
-/** An operation on a partition as a forwarded request; the numbered ones have session 1, as their prepares. */
+/**
+ * An operation on a partition as a forwarded request; the numbered ones have session 1, as their prepares.
+ */
 export function forwardedOpMessage(replica: number, op: ForwardedOp): ForwardedRequestMessage {
   const { id: forward, view, kind: operation, client, request, user, isNumbered, body } = op;
   const session = isNumbered ? NUMBERED_SESSION : 0;
