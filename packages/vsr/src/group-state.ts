@@ -93,7 +93,7 @@ export class GroupState {
   /** Restarted, and nobody has told it the current view: it takes no part. */
   isProbing = false;
   probesSent = 0;
-  /** Bit r is set when replica r has asked for the log of the view while this one did: it may lead nothing. */
+  /** Bit r is set when replica r has asked for the log of the view while this one did: it leads nothing. */
   probers = 0;
   /** The superblock is gone: views below those of enough peers may be ones that this replica left. */
   isViewForgotten: boolean;
