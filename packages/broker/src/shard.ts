@@ -3,6 +3,7 @@ import type { Metadata } from "@millrace/metadata";
 import type { Platform } from "@millrace/platform";
 import type { ClusterMetadata } from "@millrace/protocol";
 import type { BrokerConfig } from "./broker-config.ts";
+import type { GroupStandings } from "./cluster/group-standings.ts";
 import type { GroupPlane } from "./consumer-groups/group-plane.ts";
 import type { MetadataPlane } from "./metadata-plane/metadata-plane.ts";
 import type { BrokerMetrics } from "./metrics.ts";
@@ -32,6 +33,8 @@ export interface Shard {
   readonly tokenDigest: TokenDigest;
   readonly metrics: BrokerMetrics;
   readonly roster: () => ClusterMetadata;
+  /** Where the nodes of the cluster stand; absent on a server that stands alone. */
+  readonly standings: GroupStandings | undefined;
   /** Collects facts for diagnostics; absent where nobody can. */
   readonly snapshots: SnapshotCollector | undefined;
   /** Micros since the epoch. */

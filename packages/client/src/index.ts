@@ -25,6 +25,7 @@ export type { FieldKindName, FieldValue, TypedField, TypedFieldPair } from "@mil
 export {
   type ClientDetails,
   type ClientRecord,
+  type ClusterGroups,
   type ClusterMetadata,
   type ClusterNode,
   type GetSnapshot,
@@ -34,6 +35,7 @@ export {
   type GroupMember,
   type GroupMembership,
   type GroupRecord,
+  type GroupStanding,
   type Identifier,
   type OptionScope,
   type RepairPartitionReply,
@@ -59,7 +61,7 @@ export type {
 } from "./admin/retention-shapes.ts";
 export type { CacheMetrics, Stats } from "./admin/stats.ts";
 export type { Name, StreamOptions } from "./admin/stream-calls.ts";
-export type { KnownOption } from "./admin/system-calls.ts";
+export type { ClusterGroupsRequest, KnownOption } from "./admin/system-calls.ts";
 export type { PersonalAccessToken } from "./admin/token-calls.ts";
 export type { NewTopic, TopicUpdate } from "./admin/topic-calls.ts";
 export type { Durability, TopicOptions } from "./admin/topic-options.ts";

@@ -31,6 +31,9 @@ export const ReplicaCommand = {
   forwardedReply: 27,
   formation: 28,
   vouch: 29,
+  standingsRequest: 30,
+  standingsReply: 31,
+  askToLead: 32,
 } as const;
 /** Byte of a kind of frame. */
 export type ReplicaCommand = (typeof ReplicaCommand)[keyof typeof ReplicaCommand];

@@ -6,6 +6,8 @@ import * as protocol from "./index.ts";
 import {
   clientDetails,
   clientRecord,
+  clusterGroups,
+  clusterGroupsAsked,
   groupDetails,
   groupRecord,
   groupTarget,
@@ -481,6 +483,10 @@ export const ALL_CODECS: Readonly<Record<CommandName, CommandCodecs>> = {
       protocol.encodeSyncConsumerGroupReply,
       protocol.decodeSyncConsumerGroupReply,
     ),
+  },
+  GetClusterGroups: {
+    request: codec(clusterGroupsAsked, protocol.encodeGetClusterGroups, protocol.decodeGetClusterGroups),
+    reply: codec(clusterGroups, protocol.encodeGetClusterGroupsReply, protocol.decodeGetClusterGroupsReply),
   },
   RepairPartition: {
     request: codec(repairRequest, protocol.encodeRepairPartition, protocol.decodeRepairPartition),

@@ -62,6 +62,7 @@ export const CommandCode = {
   VerifyPartition: 20_000,
   RepairPartition: 20_002,
   GetTopicRetention: 20_300,
+  GetClusterGroups: 20_400,
 } as const;
 
 /** Name of a command, as the keys of `CommandCode`. */
@@ -128,4 +129,5 @@ export const COMMAND_OPERATIONS: Readonly<Record<CommandName, number>> = {
   VerifyPartition: Operation.NonReplicated,
   RepairPartition: Operation.NonReplicated,
   GetTopicRetention: Operation.NonReplicated,
+  GetClusterGroups: Operation.NonReplicated,
 };

@@ -53,6 +53,22 @@ export {
   USERNAME_LENGTH_MIN,
   USERS_MAX,
 } from "./bounds.ts";
+export {
+  CLUSTER_GROUPS_MAX,
+  type ClusterGroups,
+  type ClusterNodeStanding,
+  type ClusterPartitionGroup,
+  decodeGetClusterGroups,
+  decodeGetClusterGroupsReply,
+  encodeGetClusterGroups,
+  encodeGetClusterGroupsReply,
+  type GetClusterGroups,
+} from "./cluster/get-cluster-groups.ts";
+export {
+  type GroupStanding,
+  GroupStatusCode,
+  type PartitionKey,
+} from "./cluster/group-standing.ts";
 export { COMMAND_OPERATIONS, CommandCode, type CommandName } from "./command.table.ts";
 export {
   COMMANDS,
@@ -243,6 +259,9 @@ export {
   type ReplicaMessage,
   type StateMessage,
 } from "./replicas/replica-message.ts";
+export type { PartitionStanding } from "./replicas/standings-reply.ts";
+export { STANDINGS_MAX } from "./replicas/standings-reply.ts";
+export type { PartitionRange } from "./replicas/standings-request.ts";
 export { STATE_CHUNK_LENGTH_MAX } from "./replicas/state-chunk.ts";
 export { STATE_PARTS_MAX, type StatePart } from "./replicas/state-manifest.ts";
 export { VOUCHED_SESSIONS_MAX, type VouchedSession } from "./replicas/vouch.ts";

@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import * as any from "./arbitraries.compliance.ts";
 import { record } from "./arbitraries.compliance.ts";
+import type { ClusterGroups, GetClusterGroups } from "./cluster/get-cluster-groups.ts";
+import { GroupStatusCode } from "./cluster/group-standing.ts";
 import { RepairedOffsetsCode, RepairOutcomeCode } from "./partitions/repair-partition.ts";
 import { DamageKindCode } from "./partitions/verify-partition.ts";
 import { TransportCode } from "./system/client-record.ts";
@@ -176,4 +178,39 @@ export const verifyStepReply = record({
       offset: optional(any.counter),
     }),
   ),
+});
+
+const partitionKey = record({ streamId: any.u32, topicId: any.u32, partitionId: any.u32 });
+const groupStanding = record({
+  status: keysOf(GroupStatusCode),
+  view: any.u32,
+  op: any.counter,
+  commit: any.counter,
+});
+
+/** A page of groups that is asked for. */
+export const clusterGroupsAsked: fc.Arbitrary<GetClusterGroups> = fc.oneof(
+  record({
+    after: optional(partitionKey),
+    countMax: any.u32,
+    stream: fc.constant(undefined),
+    topic: fc.constant(undefined),
+  }),
+  record({
+    after: optional(partitionKey),
+    countMax: any.u32,
+    stream: any.identifier,
+    topic: optional(any.identifier),
+  }),
+);
+
+/** Where the nodes of a cluster stand: as many standings for each partition as there are nodes. */
+export const clusterGroups: fc.Arbitrary<ClusterGroups> = fc.integer({ min: 1, max: 7 }).chain((count) => {
+  const standings = fc.array(optional(groupStanding), { minLength: count, maxLength: count });
+  const node = record({ replica: fc.integer({ min: 0, max: 254 }), metadata: optional(groupStanding) });
+  return record({
+    nodes: fc.array(node, { minLength: count, maxLength: count }),
+    partitions: list(fc.tuple(partitionKey, standings).map(([key, each]) => ({ ...key, standings: each }))),
+    next: optional(partitionKey),
+  });
 });

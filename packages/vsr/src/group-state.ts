@@ -20,6 +20,13 @@ import { Timers } from "./timers.ts";
  */
 export type ReplicaStatus = "normal" | "view-change" | "recovering";
 
+/**
+ * Why a replica left a view. `primary-silent`: nothing was heard of the primary, or it has not committed
+ * what waits, or a view did not begin in time; `no-primary`: after a restart nobody answered;
+ * `handed-over`: a primary let a backup lead that asked for it; `peers`: others did.
+ */
+export type ViewCause = "primary-silent" | "no-primary" | "handed-over" | "peers";
+
 /** What a step that changes nothing answers; one array, so that it costs nothing. */
 export const NO_OUTPUTS: readonly Output[] = Object.freeze([]);
 
@@ -69,6 +76,16 @@ export class GroupState {
 
   /** Asks its peers for the next view. */
   isAsking = false;
+  /** Why it asks, or asked last. */
+  askCause: ViewCause = "primary-silent";
+  viewCause: ViewCause | undefined = undefined;
+  /** Tick from which on this backup may ask its primary to let it lead. */
+  mayAskToLeadFrom = 0;
+  /** It has asked, and may be let until this tick. */
+  asksToLeadUntil = 0;
+  /** The backup to which this primary hands over, and the tick at which it gives that up. */
+  yieldsTo: number | undefined = undefined;
+  yieldsUntil = 0;
   /** Bit r is set when replica r asks for the view after this one. */
   askers = 0;
   /** By replica, for this view; only its primary collects them. */
@@ -76,6 +93,8 @@ export class GroupState {
   /** Restarted, and nobody has told it the current view: it takes no part. */
   isProbing = false;
   probesSent = 0;
+  /** Bit r is set when replica r has asked for the log of the view while this one did: it leads nothing. */
+  probers = 0;
   /** The superblock is gone: views below those of enough peers may be ones that this replica left. */
   isViewForgotten: boolean;
   /** Bit r is set when replica r has told its view. */
@@ -130,8 +149,12 @@ export class GroupState {
     return this.status === "normal" && this.view % this.replicaCount === this.replica;
   }
 
-  /** Requests that fit: a primary has no more ops in flight than it was configured for. */
+  /**
+   * Requests that fit: a primary has no more ops in flight than it was configured for, and takes none while
+   * it hands over.
+   */
   get requestsFree(): number {
+    if (this.yieldsTo !== undefined) return 0;
     return Math.max(0, this.#queueDepth - this.pipeline.count);
   }
 
@@ -146,6 +169,7 @@ export class GroupState {
     if (recovered.isNew === true) {
       assert(this.op === 0, "a new group has an empty log");
       patience.start(0, timing.heartbeatTimeout);
+      this.mayAskToLeadFrom = timing.heartbeatTimeout;
       commitBroadcast.start(0, timing.commitBroadcastInterval);
       prepareRetransmit.start(0, timing.prepareRetransmitInterval);
       return;

@@ -87,6 +87,7 @@ function heal(group: LossyGroup): void {
   demandProgress(group);
   for (const host of group.hosts) if (host.replica === undefined) group.start(host);
   demandProgress(group);
+  group.isLeftAlone = true;
   for (let tick = 0; tick < SETTLE_TICKS; tick += 1) group.tick();
   demandEquality(group);
 }
@@ -144,6 +145,13 @@ for (const replicas of [2, 3, 4, 5, 6, 7]) {
 for (const replicas of [2, 3, 5]) {
   test(`of ${replicas} replicas one may lose the end of its journal, or everything, and nothing is lost`, () => {
     demand({ replicas, forgetful: 1 });
+  });
+}
+
+for (const replicas of [2, 3, 5]) {
+  test(`${replicas} replicas whose hosts would rather lead agree on one log and get on`, () => {
+    demand({ replicas, leadPermille: 5, forgetful: 1 });
+    demand({ replicas, leadPermille: 5, clients: true });
   });
 }
 

@@ -11,6 +11,8 @@ import type { Prepare, Request } from "./prepare.ts";
 export type Input =
   /** 10 ms have passed. */
   | { readonly kind: "tick" }
+  /** The host would rather have this replica lead the group; see `onLead`. */
+  | { readonly kind: "lead" }
   | { readonly kind: "request"; readonly request: Request }
   /** A peer's message; `from` is the replica the host authenticated, not what the message claims. */
   | { readonly kind: "message"; readonly from: number; readonly message: ReplicaMessage }

@@ -21,6 +21,8 @@ export interface LossyGroupOptions {
   readonly lossPermille?: number;
   readonly repeatPermille?: number;
   readonly strayPermille?: number;
+  /** Of 1000 ticks of a host: it would rather lead. */
+  readonly leadPermille?: number;
   readonly delayTicks?: number;
   /** This replica makes its group some time after the others. */
   readonly late?: number;
@@ -77,8 +79,12 @@ export class LossyGroup {
   readonly #acting = new Map<number, string>();
   now = 0;
   requests = 0;
+  /** Codes with which requests were refused. */
+  readonly rejected: number[] = [];
   /** From then on the network loses nothing. */
   healed = false;
+  /** From then on nobody wants to lead who does not. */
+  isLeftAlone = false;
   readonly client = new PersistentClient();
 
   constructor(options: LossyGroupOptions) {
@@ -172,6 +178,7 @@ export class LossyGroup {
     this.now += 1;
     for (const host of this.hosts) {
       this.#step(host, { kind: "tick" });
+      if (this.#wouldLead()) this.#step(host, { kind: "lead" });
       for (let work = host.work[0]; work !== undefined && work.dueTick <= this.now; work = host.work[0]) {
         host.work.shift();
         work.effect();
@@ -184,12 +191,22 @@ export class LossyGroup {
     for (const { from, to, message } of due) this.#arrive(from, to, message);
   }
 
+  #wouldLead(): boolean {
+    const { leadPermille = 0 } = this.options;
+    return leadPermille > 0 && !this.isLeftAlone && this.random.below(1000) < leadPermille;
+  }
+
   /**
    * Asks replica `index` for one op; with sessions it is the client's next request, or the same one again.
    */
   request(index: number): void {
     const request = this.options.clients ? this.client.request(this.now) : this.#sessionless();
     this.#step(this.hosts[index] as Host, { kind: "request", request });
+  }
+
+  /** The host of replica `index` would rather have it lead. */
+  lead(index: number): void {
+    this.#step(this.hosts[index] as Host, { kind: "lead" });
   }
 
   #sessionless(): Request {
@@ -225,6 +242,7 @@ export class LossyGroup {
     else if (output.kind === "request-state") this.#fetch(host, output);
     else if (output.kind === "reply" || output.kind === "replay") this.client.hears(output);
     else if (output.kind === "evict") this.client.isEvicted();
+    else if (output.kind === "reject") this.rejected.push(output.code);
     else if (output.kind === "journal-write") {
       const { prepare } = output;
       const { op, checksum } = prepare;

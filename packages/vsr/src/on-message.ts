@@ -9,6 +9,7 @@ import { onRequestStartView } from "./recovery/on-request-start-view.ts";
 import { onViewNumber } from "./recovery/on-view-number.ts";
 import { onPrepareGone } from "./repair/on-prepare-gone.ts";
 import { onRequestPrepare } from "./repair/on-request-prepare.ts";
+import { onAskToLead } from "./view-change/hand-over.ts";
 import { onDoViewChange } from "./view-change/on-do-view-change.ts";
 import { onStartView } from "./view-change/on-start-view.ts";
 import { onStartViewChange } from "./view-change/on-start-view-change.ts";
@@ -46,6 +47,8 @@ export function onMessage(state: GroupState, from: number, message: ReplicaMessa
       return onRequestPrepare(state, message);
     case "prepareGone":
       return onPrepareGone(state, message);
+    case "askToLead":
+      return onAskToLead(state, message);
   }
 }
 

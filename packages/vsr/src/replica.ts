@@ -1,4 +1,4 @@
-import { GroupState, NO_OUTPUTS, type ReplicaStatus } from "./group-state.ts";
+import { GroupState, NO_OUTPUTS, type ReplicaStatus, type ViewCause } from "./group-state.ts";
 import type { Input } from "./input.ts";
 import { onApplied } from "./normal/on-applied.ts";
 import { onJournalWritten } from "./normal/on-journal-written.ts";
@@ -10,6 +10,7 @@ import { onJournalRead } from "./repair/on-journal-read.ts";
 import { onJournalTruncated } from "./repair/on-journal-truncated.ts";
 import { onStateInstalled } from "./repair/on-state-installed.ts";
 import type { ReplicaOptions } from "./replica-options.ts";
+import { onLead } from "./view-change/hand-over.ts";
 import { onViewPersisted } from "./view-change/on-view-persisted.ts";
 
 /**
@@ -50,9 +51,24 @@ export class Replica {
     return this.#state.commit;
   }
 
+  /** Highest op known to be committed anywhere; above `commit` while this replica is behind. */
+  get commitKnown(): number {
+    return this.#state.commitKnown;
+  }
+
+  /** Why it left the view before this one; nothing while it has not left any. */
+  get viewCause(): ViewCause | undefined {
+    return this.#state.viewCause;
+  }
+
   /** Acts as the primary of its view. Another replica may act in a later one already. */
   get isPrimary(): boolean {
     return this.#state.isPrimary;
+  }
+
+  /** It has asked the primary to let it lead, a moment ago: what is to be numbered may wait for that. */
+  get asksToLead(): boolean {
+    return this.#state.status === "normal" && this.#state.ticks < this.#state.asksToLeadUntil;
   }
 
   /** Index of the primary of this replica's view, whether or not the view has begun. */
@@ -96,6 +112,8 @@ export class Replica {
         return state.replicaCount === 1 ? NO_OUTPUTS : onMessage(state, input.from, input.message);
       case "tick":
         return onTick(state);
+      case "lead":
+        return state.replicaCount === 1 ? NO_OUTPUTS : onLead(state);
       case "view-persisted":
         return onViewPersisted(state, input.view, input.logView);
       case "journal-truncated":

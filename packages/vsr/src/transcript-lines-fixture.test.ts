@@ -79,6 +79,8 @@ function messageLine(message: ReplicaMessage): string {
     }
     case "prepareGone":
       return `prepareGone op=${message.op}`;
+    case "askToLead":
+      return `askToLead op=${message.op}${viewOf(message)}`;
   }
 }
 

@@ -41,6 +41,8 @@ export interface SeedPlan {
   readonly faultGapMicros: number;
   readonly faultMeanMicros: number;
   readonly faultWeights: Readonly<Record<FaultKind, number>>;
+  /** Of 1000 ticks: those in which a host would rather have its replica lead. */
+  readonly leadPermille: number;
   readonly mutation: MutationName | undefined;
   readonly isOutcomeOnly: boolean;
 }
@@ -90,6 +92,7 @@ export function planOf(seed: number, options: PlanOptions = {}): SeedPlan {
     faultGapMicros: chance.pick([500, 1000, 2000, 3000]) * MS,
     faultMeanMicros: chance.pick([300, 1000, 3000]) * MS,
     faultWeights: faultWeightsOf(chance),
+    leadPermille: chance.pick([0, 0, 1, 10]),
     mutation: options.mutation,
     isOutcomeOnly: options.isOutcomeOnly ?? false,
   };

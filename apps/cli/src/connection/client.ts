@@ -32,6 +32,7 @@ type PlainCalls = Pick<
   | "getClients"
   | "getStats"
   | "getClusterMetadata"
+  | "getClusterGroups"
   | "describeOptions"
   | "createStream"
   | "getStream"

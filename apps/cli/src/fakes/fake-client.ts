@@ -232,6 +232,11 @@ export class FakeClient {
     return { name: "single-node", nodes: [node] };
   }
 
+  async getClusterGroups() {
+    const metadata = { status: "normal", view: 0, op: 9, commit: 9 } as const;
+    return { nodes: [{ replica: 0, metadata }], partitions: [], next: undefined };
+  }
+
   async describeOptions(scope: string) {
     if (scope !== "topic") return [];
     const description = "Bytes of a segment";

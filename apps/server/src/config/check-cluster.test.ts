@@ -57,6 +57,22 @@ describe("the table [cluster]", () => {
     assert.deepEqual([cluster.superblock_wedged_fatal_timeout, cluster.repair_chunk_max], [120_000, 128]);
   });
 
+  test("refuses a listener for clients where the other nodes connect to", async () => {
+    const at = (key: string, address: string) => ({ ...NODES, [key]: { address } });
+    for (const host of ["10.0.0.1", "0.0.0.0", "[::]"]) {
+      const refused = invalid(/setting tcp\.address is .*cluster\.nodes\.1\.ports\.tcp_replica is 8291/u);
+      await assert.rejects(load(at("tcp", `${host}:8291`), 1), refused);
+    }
+    await assert.rejects(load(at("http", "10.0.0.1:8291"), 1), invalid(/setting http\.address/u));
+    await load(at("tcp", "10.0.0.2:8291"), 1);
+    await load(at("tcp", "10.0.0.1:8290"), 1);
+    const local = { cluster: { enabled: true, nodes: [0, 1].map((id) => node(id, { ip: "127.0.0.1" })) } };
+    await assert.rejects(
+      load({ ...local, tcp: { address: "localhost:8290" } }, 0),
+      invalid(/localhost:8290/u),
+    );
+  });
+
   test("of several nodes starts as the one that --replica-id names", async () => {
     const { config, replica } = await load(NODES, 1);
     assert.deepEqual([replica, config.cluster.nodes.length], [1, 3]);

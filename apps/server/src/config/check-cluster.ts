@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { REPLICAS_MAX } from "@millrace/vsr";
 import type { ClusterNode } from "./cluster-schema.ts";
 import { invalid } from "./invalid-setting.ts";
-import { isWildcard } from "./listen-address.ts";
+import { isWildcard, parseListenAddress } from "./listen-address.ts";
 import type { Config } from "./schema.ts";
 
 /** A shorter secret could be guessed by trying. */
@@ -33,7 +33,9 @@ export function checkCluster(config: Config, replica: number | undefined): numbe
   if (cluster.enabled) {
     checkName(cluster.name, "cluster.name");
     checkRoster(config);
-    return ownReplica(cluster.nodes, replica);
+    const own = ownReplica(cluster.nodes, replica);
+    checkListeners(config, own);
+    return own;
   }
   if (replica === undefined || replica === 0) return 0;
   throw invalid("cluster.enabled", `is false, and --replica-id ${replica} is for a node of a cluster`);
@@ -201,6 +203,27 @@ function ownReplica(nodes: readonly ClusterNode[], replica: number | undefined):
   if (replica !== undefined && ids.includes(replica)) return replica;
   const given = replica === undefined ? "does not say which of its nodes this is" : `has no node ${replica}`;
   throw invalid("cluster.nodes", `${given}; start with --replica-id and one of ${ids.join(", ")}`);
+}
+
+/** The other nodes connect to an address that none of the listeners for clients may take. */
+function checkListeners(config: Config, replica: number): void {
+  const { nodes } = config.cluster;
+  const index = nodes.findIndex((node) => node.replica_id === replica);
+  const node = nodes[index];
+  if (node === undefined || nodes.length === 1) return;
+  for (const name of ["tcp", "http", "websocket"] as const) {
+    const { enabled, address } = config[name];
+    if (!enabled) continue;
+    const { host, port } = parseListenAddress(address, `${name}.address`);
+    const isSameHost = host === node.ip || isWildcard(host) || (host === "localhost" && isLoopback(node.ip));
+    if (port !== node.ports.tcp_replica || !isSameHost) continue;
+    const taken = `cluster.nodes.${index}.ports.tcp_replica is ${port} at ${node.ip}`;
+    throw invalid(`${name}.address`, `is ${address}, and ${taken} for the other nodes; use another port`);
+  }
+}
+
+function isLoopback(ip: string): boolean {
+  return ip === "::1" || ip.startsWith("127.");
 }
 
 function lengthOf(text: string): number {

@@ -1,4 +1,5 @@
 import type { ClusterMetadata } from "@millrace/protocol";
+import type { ClusterNode } from "../config/cluster-schema.ts";
 import type { Config } from "../config/schema.ts";
 
 /**
@@ -34,10 +35,13 @@ export function singleNodeRoster(
   };
 }
 
+function byReplica(one: ClusterNode, other: ClusterNode): number {
+  return one.replica_id - other.replica_id;
+}
+
 /**
- * The roster of a cluster of several nodes, as one of them sees it: the addresses of `[cluster]`, who leads,
- * and
- * whom it can reach.
+ * The roster of a cluster of several nodes, by replica id, as one of them sees it: the addresses of
+ * `[cluster]`, who leads, and whom it can reach.
  *
  * @param seen.primary  primary of the metadata group; undefined while nobody is
  */
@@ -47,7 +51,7 @@ export function clusterRoster(
 ): ClusterMetadata {
   return {
     name,
-    nodes: nodes.map((node) => ({
+    nodes: [...nodes].sort(byReplica).map((node) => ({
       name: node.name,
       ip: node.advertised_address ?? node.ip,
       tcpPort: node.ports.tcp ?? 0,

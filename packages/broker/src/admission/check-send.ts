@@ -1,4 +1,4 @@
-import { CodedError, ErrorCode } from "@millrace/errors";
+import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import {
   BATCH_HEADER_LENGTH,
   HEADER_LENGTH,
@@ -45,8 +45,7 @@ export interface AdmittedSend {
  * What the content of a message means (payload, user headers, id, origin time) is not checked. Offset deltas
  * are: readers add them to the base offset, so a hostile one would lead them past everything (ADR 0030).
  * @param admitted  takes the send: within the call, but for one that may be a repetition of which other
- * shards
- *                  have to be asked; what fails then answers the request
+ *                  shards or nodes have to be asked; what fails then answers the request
  * @throws CodedError with one of these codes, or 58 when there is no memory to verify in
  * @see wire-protocol section 9.4
  */
@@ -93,7 +92,8 @@ function checkTarget(
   }
   const metadata = decodeBody(decodeSendMetadataOfMessage, messageLease.bytes);
   const { batchPosition, messagesCount, partitioning } = metadata;
-  const lookUp = (partitionBefore?: number) => {
+  const lookUp = (partitionBefore?: number | CodedError) => {
+    if (isCodedError(partitionBefore)) throw partitionBefore;
     const { handle, place } = findSendTarget(shard, metadata, partitionBefore);
     checkPermission(shard, session, "send", { stream: place.stream.id, topic: place.topic.id });
     const { commit } = shard.metadata;

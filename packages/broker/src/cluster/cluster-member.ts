@@ -1,4 +1,5 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
+import type { Counter, Metrics } from "@millrace/platform";
 import {
   type MetadataJournal,
   openViewLog,
@@ -6,13 +7,23 @@ import {
   type Superblock,
   type ViewLog,
 } from "@millrace/storage";
+import type { Replica } from "@millrace/vsr";
 import type { BrokerOptions } from "../broker.ts";
 import { METADATA_PATH } from "../metadata-plane/metadata-path.ts";
+import type { ForwardedOp } from "../partition-plane/forwarding/forwarded-op.ts";
+import { ForwardedOps } from "../partition-plane/forwarding/forwarded-ops.ts";
+import { serveForwardedOp } from "../partition-plane/forwarding/serve-forwarded-op.ts";
 import { LocalPartition } from "../partition-plane/local-partition.ts";
+import type { PartitionGroup } from "../partition-plane/partition-group.ts";
+import type { PartitionPlane } from "../partition-plane/partition-plane.ts";
+import type { ReceivedBody } from "../partition-plane/partition-replication.ts";
 import type { Shard } from "../shard.ts";
 import { ensureRootUser } from "../start/ensure-root-user.ts";
+import { Alignment } from "./alignment.ts";
 import { Formation } from "./formation.ts";
+import { declareGroupMetrics } from "./group-metrics.ts";
 import type { GroupPeers } from "./group-peers.ts";
+import { GroupStandings } from "./group-standings.ts";
 import { Liveness } from "./liveness.ts";
 import { Peers } from "./peers.ts";
 import { SilentGroups } from "./silent-groups.ts";
@@ -20,6 +31,7 @@ import { removeStaleIncoming } from "./stale-incoming.ts";
 import { stateSourceOf } from "./state-source-of.ts";
 import { StateTransfers } from "./state-transfer/state-transfers.ts";
 import { startTicks } from "./ticks.ts";
+import { type GroupName, ViewLines } from "./view-lines.ts";
 
 /** Milliseconds between two looks whether this node is the one that has to make the root user. */
 const ROOT_USER_INTERVAL_MS = 100;
@@ -38,6 +50,8 @@ export class ClusterMember {
   readonly transfers: StateTransfers;
   /** Replicas of this node that are silent because they cannot write. */
   readonly silent: SilentGroups;
+  /** Operations on partitions that other nodes lead. */
+  readonly forwardedOps: ForwardedOps;
   readonly #options: BrokerOptions;
   readonly #superblock: Superblock;
   /** Whether the replica has never spoken, as far as its directory knows. */
@@ -47,7 +61,13 @@ export class ClusterMember {
 
   private constructor(
     options: BrokerOptions,
-    parts: { peers: Peers; viewLog: ViewLog; superblock: Superblock; transfers: StateTransfers },
+    parts: {
+      peers: Peers;
+      viewLog: ViewLog;
+      superblock: Superblock;
+      transfers: StateTransfers;
+      deniedTransient: Counter;
+    },
   ) {
     this.#options = options;
     this.peers = parts.peers;
@@ -55,6 +75,12 @@ export class ClusterMember {
     this.silent = new SilentGroups(options.platform, options.cluster?.wedged);
     this.transfers = parts.transfers;
     this.#superblock = parts.superblock;
+    const { clock, metrics } = options.platform;
+    const forwarded = declareForwardMetrics(metrics);
+    this.forwardedOps = new ForwardedOps({
+      ...{ clock, wire: this.peers.opWire(), admissionTimeoutMs: options.config.admissionTimeoutMs },
+      metrics: { forwarded, deniedTransient: parts.deniedTransient },
+    });
     this.#isSilent = !parts.superblock.record.hasSpoken;
   }
 
@@ -62,7 +88,11 @@ export class ClusterMember {
    * Takes the part that the options give, if any.
    * @throws CodedError FeatureUnavailable; MetadataDamaged; what the disk answers
    */
-  static async join(options: BrokerOptions, journal: MetadataJournal): Promise<ClusterMember | undefined> {
+  static async join(
+    options: BrokerOptions,
+    journal: MetadataJournal,
+    deniedTransient: Counter,
+  ): Promise<ClusterMember | undefined> {
     const { cluster, platform, kernel } = options;
     if (cluster === undefined) return undefined;
     checkAbilities(options);
@@ -74,7 +104,8 @@ export class ClusterMember {
       ...{ clock: platform.clock, log, replica: peers.replica, seed },
       send: (to, group, message) => peers.sendState(to, group, message),
     });
-    return new ClusterMember(options, { peers, viewLog, superblock: journal.superblock, transfers });
+    const { superblock } = journal;
+    return new ClusterMember(options, { peers, viewLog, superblock, transfers, deniedTransient });
   }
 
   /** See `ReplicationContext`. */
@@ -97,6 +128,14 @@ export class ClusterMember {
     return removeStaleIncoming(shard, this.viewLog);
   }
 
+  /** Where the nodes of the cluster stand. */
+  standingsOf({ metadata, partitions }: Pick<Shard, "metadata" | "partitions">): GroupStandings {
+    const { replica, replicaCount } = this.peers;
+    const { clock } = this.#options.platform;
+    const wire = this.peers.standingsWire();
+    return new GroupStandings({ clock, wire, replica, replicaCount, metadata, partitions });
+  }
+
   /** Begins to speak: everything is recovered. */
   start(shard: Shard): void {
     const { metadata, partitions, platform } = shard;
@@ -112,16 +151,32 @@ export class ClusterMember {
       forwardedRequest: (from, request) => metadata.forwarded?.onRequest(from, request),
       forwardedAnswer: (from, answer) => metadata.forwarded?.onAnswer(from, answer),
       state: (from, group, message) => this.transfers.receive(from, group, message),
+      forwardedOp: (from, identity, op, body) => this.#serve(shard, from, { identity, op, body }),
+      forwardedOpAnswer: (from, identity, said) => {
+        const handle = partitions.find(identity);
+        if (handle instanceof LocalPartition) this.forwardedOps.onAnswer(from, handle.group, said);
+      },
       vouch: (from, sessions) => liveness.onVouch(from, sessions),
+      standingsRequest: (from, id, range) => shard.standings?.onRequest(from, id, range),
+      standings: (from, id, standings) => shard.standings?.onStandings(from, id, standings),
       peerDown: (peer) => {
         metadata.forwarded?.onPeerDown(peer);
+        this.forwardedOps.onPeerDown(peer);
         this.transfers.onPeerDown(peer);
+        shard.standings?.onPeerDown(peer);
       },
     });
     this.transfers.serve((group) => stateSourceOf(shard, group));
+    const lines = this.#viewLines(shard);
     this.#stops.push(
-      startTicks(platform.clock, () => this.#tick(shard)),
+      startTicks(platform.clock, () => this.#tick(shard, lines)),
       liveness.start(),
+      new Alignment({
+        ...{ clock: platform.clock, random: platform.random, metadata },
+        groups: () => groupsOf(partitions),
+      }).start(),
+      () => lines.stop(),
+      () => shard.standings?.stop(),
     );
     this.#makeRootUser(shard);
   }
@@ -131,6 +186,7 @@ export class ClusterMember {
     this.#isStopped = true;
     this.silent.stop();
     for (const stop of this.#stops.splice(0)) stop();
+    this.forwardedOps.stop();
     await this.transfers.stop();
     this.peers.stop();
   }
@@ -140,11 +196,45 @@ export class ClusterMember {
     return this.viewLog.close();
   }
 
-  #tick({ metadata, partitions }: Shard): void {
+  #viewLines({ metadata, partitions, platform }: Shard): ViewLines {
+    const { clock, log, metrics } = platform;
+    const counted = declareGroupMetrics(metrics, {
+      metadata: () => metadata.replica,
+      partitions: () => replicasOf(partitions),
+    });
+    const changed = ({ group }: GroupName) =>
+      (group === "metadata" ? counted.metadataViews : counted.partitionViews).add(1);
+    return new ViewLines({ clock, log, replica: this.peers.replica, changed });
+  }
+
+  #tick({ metadata, partitions }: Shard, lines: ViewLines): void {
     metadata.hear({ kind: "tick" });
+    lines.look(metadata, metadata.replica, () => "metadata");
     for (const handle of partitions.handles()) {
-      if (handle instanceof LocalPartition) handle.group.replication?.tick();
+      if (!(handle instanceof LocalPartition)) continue;
+      handle.group.replication?.tick();
+      // A state that was fetched brings ops that nobody applied one by one.
+      if (this.forwardedOps.count > 0) this.forwardedOps.reached(handle.group);
+      lines.look(handle, handle.group.replica, () => nameOf(handle.identity));
     }
+  }
+
+  /** Does what another node passed on. It hears what is committed first: it waits for that. */
+  #serve(
+    { partitions, pool }: Shard,
+    from: number,
+    { identity, op, body }: { identity: PartitionIdentity; op: ForwardedOp; body: ReceivedBody },
+  ): void {
+    const handle = partitions.find(identity);
+    const partition = handle instanceof LocalPartition ? handle : undefined;
+    const wire = this.peers.opWire();
+    serveForwardedOp(partition, {
+      ...{ op, body, pool },
+      answer: (answer) => {
+        if (answer.kind !== "refused") partition?.group.replication?.tellCommit(from);
+        wire.sendOpAnswer(from, identity, { id: op.id, answer });
+      },
+    });
   }
 
   /** Waits with the others for the cluster to form, unless they have one already and take this node in. */
@@ -190,4 +280,21 @@ function unavailable(what: string, setting: string): CodedError {
     ErrorCode.FeatureUnavailable,
     `A cluster of several nodes does not work with ${what} yet; set ${setting}.`,
   );
+}
+
+function* groupsOf(partitions: PartitionPlane): Iterable<PartitionGroup> {
+  for (const handle of partitions.handles()) if (handle instanceof LocalPartition) yield handle.group;
+}
+
+function* replicasOf(partitions: PartitionPlane): Iterable<Replica> {
+  for (const { replica } of groupsOf(partitions)) if (replica !== undefined) yield replica;
+}
+
+function nameOf({ streamId, topicId, partitionId }: PartitionIdentity): string {
+  return `${streamId}/${topicId}/${partitionId}`;
+}
+
+function declareForwardMetrics(metrics: Metrics): Counter {
+  const text = "Operations on partitions that were passed on to the node that leads them";
+  return metrics.counter("replica_requests_forwarded_total", text);
 }

@@ -70,27 +70,6 @@ describe("A cluster of three brokers", () => {
     await cluster.stop();
   });
 
-  it("answers a send on a backup with 58: another node takes it.", async () => {
-    const { cluster, one } = await withTopic();
-    const client = await cluster.login(one, 20n);
-    await cluster.group(one, 0);
-    const answer = await cluster.drive(client.command("SendMessages", sendBody(["x"])));
-    assert.equal(answer.code, ErrorCode.TransientNotAccepted);
-    await cluster.stop();
-  });
-
-  it("answers an offset that a backup has not heard of with 58 there, one that nobody has with 4100.", async () => {
-    const { cluster, client, one } = await withTopic();
-    await send(cluster, client, "a");
-    const onBackup = await cluster.login(one, 20n);
-    await cluster.group(one, 0);
-    const answer = await cluster.drive(onBackup.command("StoreConsumerOffset", storeBody(7, 5)));
-    assert.equal(answer.code, ErrorCode.TransientNotAccepted);
-    const onPrimary = await cluster.drive(client.command("StoreConsumerOffset", storeBody(7, 5)));
-    assert.equal(onPrimary.code, ErrorCode.InvalidOffset);
-    await cluster.stop();
-  });
-
   it("goes on when its primary is killed, keeps what it acknowledged and takes the node back.", async () => {
     const { cluster, primary, client, one, other } = await withTopic();
     await send(cluster, client, "before");

@@ -26,7 +26,9 @@ const OFFSET = encodeGetConsumerOffset({ ...TOPIC, partitionId: 0, consumer: CON
 const NEXT: PollingStrategy = { kind: "next" };
 const SDK = "millrace-node";
 
-/** Three messages, read up to the second: the store is confirmed, and the primary dies before anybody hears. */
+/**
+ * Three messages, read up to the second: the store is confirmed, and the primary dies before anybody hears.
+ */
 async function confirmedByTheDead() {
   const parts = await smallCluster();
   const { cluster, primary, client, backups } = parts;

@@ -6,6 +6,7 @@ import {
   encodeReplicaMessage,
   ForwardOutcome,
   type GroupMessage,
+  type PartitionRange,
   type StateMessage,
   type VouchedSession,
   type ReplicaMessage as WireMessage,
@@ -18,9 +19,18 @@ import type {
   ForwardingWire,
 } from "../metadata-plane/forwarded-requests.ts";
 import type { MetadataAnswer } from "../metadata-plane/metadata-request.ts";
+import type { ForwardedOp, ForwardedOpWire } from "../partition-plane/forwarding/forwarded-op.ts";
 import type { ReceivedBody } from "../partition-plane/partition-replication.ts";
 import type { ClusterOptions } from "./cluster-options.ts";
 import type { GroupPeers, PrepareBody } from "./group-peers.ts";
+import type { NodeStandings, StandingsWire } from "./group-standings.ts";
+import {
+  forwardedOpMessage,
+  forwardedOpOf,
+  opAnswerMessage,
+  opAnswerOf,
+  type SaidOfOp,
+} from "./op-messages.ts";
 
 /** Who hears what the other nodes say. Bodies and their leases are lent for the call. */
 export interface PeerListeners {
@@ -35,7 +45,11 @@ export interface PeerListeners {
   forwardedRequest(from: number, request: ForwardedRequest): void;
   forwardedAnswer(from: number, answer: ForwardedAnswer): void;
   state(from: number, group: GroupAddress, message: StateMessage): void;
+  forwardedOp(from: number, identity: PartitionIdentity, op: ForwardedOp, body: ReceivedBody): void;
+  forwardedOpAnswer(from: number, identity: PartitionIdentity, said: SaidOfOp): void;
   vouch(from: number, sessions: readonly VouchedSession[]): void;
+  standingsRequest(from: number, id: number, range: PartitionRange | undefined): void;
+  standings(from: number, id: number, standings: NodeStandings): void;
   peerDown(peer: number): void;
 }
 
@@ -89,11 +103,12 @@ export class Peers {
           ...{ kind: "forwardedRequest", view: 0, replica: this.#options.bus.replica, forward },
           ...request,
         }),
-      sendAnswer: (to, { id, answer }) =>
+      sendAnswer: (to, { id, answer }) => {
         this.#sendOut(to, METADATA_GROUP, {
           ...{ kind: "forwardedReply", replica: this.#options.bus.replica, forward: id },
           ...wireAnswer(answer),
-        }),
+        });
+      },
     };
   }
 
@@ -114,9 +129,34 @@ export class Peers {
     this.#sendOut(to, group, message);
   }
 
+  /** The way of questions where nodes stand, and of their answers. */
+  standingsWire(): StandingsWire {
+    const { replica } = this.#options.bus;
+    const head = { view: 0, replica };
+    return {
+      sendStandingsRequest: (to, forward, range) =>
+        this.#sendOut(to, METADATA_GROUP, { kind: "standingsRequest", ...head, forward, range }),
+      sendStandings: (to, forward, standings) => {
+        this.#sendOut(to, METADATA_GROUP, { kind: "standingsReply", ...head, forward, ...standings });
+      },
+    };
+  }
+
   /** The replicas of a partition's group on the other nodes. */
   partitionGroup(partition: PartitionIdentity): GroupPeers {
     return this.#group({ kind: "partition", partition });
+  }
+
+  /** The way of operations on partitions to the nodes that lead them. */
+  opWire(): ForwardedOpWire {
+    const { replica } = this.#options.bus;
+    return {
+      sendOp: (to, partition, op, onDone) =>
+        this.#sendOut(to, { kind: "partition", partition }, forwardedOpMessage(replica, op), onDone),
+      sendOpAnswer: (to, partition, said) => {
+        this.#sendOut(to, { kind: "partition", partition }, opAnswerMessage(replica, said));
+      },
+    };
   }
 
   #group(group: GroupAddress): GroupPeers {
@@ -124,14 +164,16 @@ export class Peers {
     const { replica, replicaCount } = bus;
     return {
       options: { replica, replicaCount, cluster, timing, seed: this.#seed },
-      send: (to, message, body) => this.#sendOut(to, group, wireMessage(message, body), body?.onDone),
+      send: (to, message, body) => {
+        this.#sendOut(to, group, wireMessage(message, body), body?.onDone);
+      },
     };
   }
 
-  #sendOut(to: number, group: GroupAddress, message: WireMessage, onDone?: () => void): void {
+  #sendOut(to: number, group: GroupAddress, message: WireMessage, onDone?: () => void): boolean {
     const { bus, cluster } = this.#options;
     const envelope = { hash: this.#hash, cluster, replica: bus.replica, group };
-    bus.send(to, encodeReplicaMessage(envelope, message), onDone);
+    return bus.send(to, encodeReplicaMessage(envelope, message), onDone);
   }
 
   #onFrame(listeners: PeerListeners, from: number, received: ReceivedFrame): void {
@@ -151,6 +193,11 @@ interface ReceivedFrame {
 
 function handOver(listeners: PeerListeners, from: number, { frame, lease }: ReceivedFrame): void {
   const { group, message } = decodeReplicaMessage(frame);
+  if (
+    group.kind === "partition" &&
+    handOverOp(listeners, from, { message, partition: group.partition, frame, lease })
+  )
+    return;
   switch (message.kind) {
     case "forwardedRequest": {
       const { kind: _, view: _view, replica: _replica, forward: id, body, ...request } = message;
@@ -166,6 +213,14 @@ function handOver(listeners: PeerListeners, from: number, { frame, lease }: Rece
     case "vouch":
       listeners.vouch(from, message.sessions);
       return;
+    case "standingsRequest":
+      listeners.standingsRequest(from, message.forward, message.range);
+      return;
+    case "standingsReply": {
+      const { forward, metadata, partitions } = message;
+      listeners.standings(from, forward, { metadata, partitions });
+      return;
+    }
     case "stateRequest":
     case "stateManifest":
     case "stateChunkRequest":
@@ -189,10 +244,31 @@ function handOverPart(
     listeners.partition(group.partition, from, message, undefined);
     return;
   }
+  lendPayload({ frame, lease }, (body) => listeners.partition(group.partition, from, message, body));
+}
+
+/** True for an operation that is passed on to a partition's primary, and for the answer to one. */
+function handOverOp(
+  listeners: PeerListeners,
+  from: number,
+  said: ReceivedFrame & { readonly partition: PartitionIdentity; readonly message: WireMessage },
+): boolean {
+  const { message, partition } = said;
+  if (message.kind === "forwardedRequest") {
+    lendPayload(said, (body) => listeners.forwardedOp(from, partition, forwardedOpOf(message), body));
+    return true;
+  }
+  if (message.kind !== "forwardedReply") return false;
+  listeners.forwardedOpAnswer(from, partition, opAnswerOf(message));
+  return true;
+}
+
+/** Hands over what a frame carries, where it lies. */
+function lendPayload({ frame, lease }: ReceivedFrame, take: (body: ReceivedBody) => void): void {
   const { payload, payloadPosition } = frame;
   const isPlaced = lease.position >= 0 && payload.length > 0;
   const part = isPlaced ? lease.part(payloadPosition, payload.length) : undefined;
-  listeners.partition(group.partition, from, message, { bytes: payload, lease: part });
+  take({ bytes: payload, lease: part });
   part?.release();
 }
 

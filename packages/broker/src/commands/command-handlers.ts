@@ -19,6 +19,7 @@ import { getStreams } from "./streams/get-streams.ts";
 import { describeOptions } from "./system/describe-options.ts";
 import { getClient } from "./system/get-client.ts";
 import { getClients } from "./system/get-clients.ts";
+import { getClusterGroups } from "./system/get-cluster-groups.ts";
 import { getClusterMetadata } from "./system/get-cluster-metadata.ts";
 import { getMe } from "./system/get-me.ts";
 import { getSnapshot } from "./system/get-snapshot.ts";
@@ -85,4 +86,5 @@ export const COMMAND_HANDLERS: ReadonlyMap<number, Handler> = new Map<number, Ha
   [CommandCode.VerifyPartition, verifyPartition],
   [CommandCode.RepairPartition, repairPartition],
   [CommandCode.GetTopicRetention, getTopicRetention],
+  [CommandCode.GetClusterGroups, getClusterGroups],
 ]);

@@ -124,6 +124,11 @@ export class MetadataPlane {
     return this.#replica.view;
   }
 
+  /** This node's replica of the group, to be looked at; another one once the cluster has formed. */
+  get replica(): Replica {
+    return this.#replica;
+  }
+
   /** True in a cluster of several nodes. */
   get isReplicated(): boolean {
     return this.#replication !== undefined;
@@ -222,6 +227,7 @@ export class MetadataPlane {
     return new ForwardedRequests({
       ...{ clock: this.#options.clock, wire, timeoutMs: this.#options.admissionTimeoutMs },
       commit: () => this.#end.op,
+      tellCommit: (to) => this.#replication?.tellCommit(to, this.#replica),
       submitHere: (request) => {
         if (this.isPrimary) this.submit(request);
         else refuse(request, ErrorCode.TransientNotAccepted);

@@ -1,7 +1,7 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
 import type { Clock, Log } from "@millrace/platform";
 import type { MetadataJournal, MetadataSnapshot } from "@millrace/storage";
-import type { Input, Output } from "@millrace/vsr";
+import type { Input, Output, Replica } from "@millrace/vsr";
 import type { GroupPeers } from "../cluster/group-peers.ts";
 import { ReplicaLink } from "../cluster/replica-link.ts";
 import type { SilentGroups } from "../cluster/silent-groups.ts";
@@ -104,6 +104,13 @@ export class MetadataReplication {
       () => superblock.write({ forgottenOp: op }),
       () => {},
     );
+  }
+
+  /** Tells a node what is committed, ahead of the next broadcast. */
+  tellCommit(to: number, replica: Replica): void {
+    if (this.#link.isStopped || !replica.isPrimary) return;
+    const { view, commit, commitChecksum } = replica;
+    this.#options.peers.send(to, { kind: "commit", view, commit, commitChecksum });
   }
 
   /** Performs what the replica asks for. */

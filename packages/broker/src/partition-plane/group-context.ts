@@ -5,11 +5,14 @@ import type { PrepareFields } from "@millrace/vsr";
 import type { GroupPeers } from "../cluster/group-peers.ts";
 import type { SilentGroups } from "../cluster/silent-groups.ts";
 import type { StateWish } from "../cluster/state-transfer/state-fetcher.ts";
+import type { ForwardedOps } from "./forwarding/forwarded-ops.ts";
 import type { PartitionGroup } from "./partition-group.ts";
 
 /** What the partition groups of one node of a cluster share. */
 export interface ReplicationContext {
   readonly viewLog: ViewLog;
+  /** Passes operations on to the nodes that lead their groups. */
+  readonly forwardedOps: ForwardedOps;
   /** True for a group in which this replica may have spoken before its directory was lost. */
   isForgotten(identity: PartitionIdentity): boolean;
   /** Hears of replicas that are silent because they cannot write. */

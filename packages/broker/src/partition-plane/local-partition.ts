@@ -4,22 +4,25 @@ import type { PartitionIdentity, RepairedOffsets, VerifyRequest } from "@millrac
 import { PolledOffsets } from "../consumer-groups/polled-offsets.ts";
 import { lookAtRetention, truncatePartition } from "../retention/truncate-partition.ts";
 import type { RetentionLook, TruncationOrder, TruncationOutcome } from "../retention/truncation.ts";
+import type { ForwardedOps } from "./forwarding/forwarded-ops.ts";
 import { deleteOffset, readOffset, storeOffset, storeOffsetForward } from "./operations/offsets.ts";
 import { pollPartition } from "./operations/poll.ts";
 import { repairPartition } from "./operations/repair.ts";
 import { forgetGroup, groupOffset, purgePartition, storedGroups } from "./operations/server-ops.ts";
 import { verifyPartition } from "./operations/verify.ts";
 import type { PartitionGroup } from "./partition-group.ts";
-import type {
-  BatchOp,
-  OffsetKey,
-  OffsetOp,
-  PartitionContents,
-  PartitionHandle,
-  PollDone,
-  PollRequest,
-  StoredOffset,
-  StoreOffsetOp,
+import {
+  type BatchOp,
+  contentsOf,
+  type OffsetKey,
+  type OffsetOp,
+  type PartitionContents,
+  type PartitionHandle,
+  type PollDone,
+  type PollRequest,
+  type SeenRequest,
+  type StoredOffset,
+  type StoreOffsetOp,
 } from "./partition-handle.ts";
 import type { PartitionHost } from "./partition-host.ts";
 import type { PartitionSettings } from "./partition-settings.ts";
@@ -41,7 +44,7 @@ export class LocalPartition implements PartitionHandle {
   }
 
   get contents(): PartitionContents {
-    return this.group.contents;
+    return contentsOf(this.group.partition);
   }
 
   get purgesBegun(): number {
@@ -61,7 +64,9 @@ export class LocalPartition implements PartitionHandle {
   }
 
   append(op: BatchOp): void {
-    this.group.submit(op);
+    const elsewhere = this.#elsewhere;
+    if (elsewhere === undefined || this.group.awaitsView) this.group.submit(op);
+    else elsewhere.append(this.group, op);
   }
 
   poll(request: PollRequest, done: PollDone): void {
@@ -73,15 +78,37 @@ export class LocalPartition implements PartitionHandle {
   }
 
   storeOffset(op: StoreOffsetOp): void {
-    storeOffset(this.group, this.#host.consumerOffsetsMax, op);
+    const elsewhere = this.#elsewhere;
+    if (elsewhere === undefined) storeOffset(this.group, this.#host.consumerOffsetsMax, op);
+    else elsewhere.storeOffset(this.group, op);
   }
 
   storeOffsetForward(op: StoreOffsetOp, nothingToMove: () => void): void {
-    storeOffsetForward(this.group, op, nothingToMove);
+    const elsewhere = this.#elsewhere;
+    if (elsewhere === undefined) storeOffsetForward(this.group, op, nothingToMove);
+    else elsewhere.storeOffsetForward(this.group, op, nothingToMove);
   }
 
   deleteOffset(op: OffsetOp): void {
-    deleteOffset(this.group, op);
+    const elsewhere = this.#elsewhere;
+    if (elsewhere === undefined) deleteOffset(this.group, op);
+    else elsewhere.deleteOffset(this.group, op);
+  }
+
+  /** Who passes operations on; nothing where they get their place in the log here. */
+  get #elsewhere(): ForwardedOps | undefined {
+    return this.group.isBackup && !this.group.isClosed ? this.#host.forwardedOps : undefined;
+  }
+
+  /**
+   * Calls back with whether a request is under way or remembered; with a code when nobody could tell. At once
+   * where this node leads the partition.
+   */
+  findSeen(request: SeenRequest, done: (isSeen: boolean | number) => void): void {
+    const elsewhere = this.#elsewhere;
+    if (elsewhere === undefined || this.group.repetitions.hasSeen(request))
+      done(this.group.repetitions.hasSeen(request));
+    else elsewhere.findSeen(this.group, request, done);
   }
 
   groupOffset(groupId: number): number | undefined {

@@ -1,3 +1,4 @@
+import { CodedError } from "@millrace/errors";
 import type { PartitionIdentity } from "@millrace/storage";
 import { LocalPartition } from "./local-partition.ts";
 import type { PartitionHandle, SeenRequest } from "./partition-handle.ts";
@@ -23,11 +24,20 @@ export class LocalPartitions implements PartitionOwners {
   findSeen(
     handles: readonly PartitionHandle[],
     request: SeenRequest,
-    found: (handle: PartitionHandle | undefined) => void,
+    found: (handle: PartitionHandle | CodedError | undefined) => void,
   ): void {
-    found(
-      handles.find((handle) => handle instanceof LocalPartition && handle.group.repetitions.hasSeen(request)),
-    );
+    const partitions = handles.filter((handle) => handle instanceof LocalPartition);
+    let [waiting, isFound] = [partitions.length, false];
+    let refusal: CodedError | undefined;
+    const heard = (partition: LocalPartition, isSeen: boolean | number) => {
+      waiting -= 1;
+      if (isFound) return;
+      if (typeof isSeen === "number") refusal = new CodedError(isSeen);
+      isFound = isSeen === true || waiting === 0;
+      if (isFound) found(isSeen === true ? partition : refusal);
+    };
+    if (waiting === 0) found(undefined);
+    for (const partition of partitions) partition.findSeen(request, (isSeen) => heard(partition, isSeen));
   }
 
   stop(): Promise<void> {

@@ -1,11 +1,11 @@
 import { assert, CodedError, ErrorCode } from "@millrace/errors";
-import type { BatchFacts, Partition, PartitionIdentity } from "@millrace/storage";
+import type { Partition, PartitionIdentity } from "@millrace/storage";
 import type { Input, Output, Prepare, Replica } from "@millrace/vsr";
 import { AdmissionQueue } from "../queues/admission-queue.ts";
 import { Fifo } from "../queues/fifo.ts";
 import { Waiters } from "../queues/waiters.ts";
+import { WaitingForView } from "./forwarding/waiting-for-view.ts";
 import type { GroupContext } from "./group-context.ts";
-import { contentsOf, type PartitionContents } from "./partition-handle.ts";
 import {
   isRemoval,
   NUMBERED_SESSION,
@@ -28,12 +28,12 @@ import { Repetitions } from "./repetitions.ts";
 import { type RecoveredGroup, replicaOf } from "./replica-of.ts";
 import { settleBody } from "./settle-body.ts";
 import { SpaceWatch } from "./space-watch.ts";
+import { writeOp } from "./write-op.ts";
 
 /**
  * Operations waiting beside those in flight, as a multiple of the pipeline's depth: the reference's number.
  */
 const QUEUE_FACTOR = 2;
-const NUMBERED: BatchFacts = { isNumbered: true };
 
 /**
  * One partition: a consensus group over a stored partition.
@@ -56,6 +56,7 @@ export class PartitionGroup {
   readonly #space: SpaceWatch;
   /** Its side that faces the other replicas; nothing where there are none. */
   readonly replication: PartitionReplication | undefined;
+  readonly #waiting: WaitingForView | undefined;
   #partition: Partition | undefined = undefined;
   #replica: Replica | undefined = undefined;
   #openFault: CodedError | undefined = undefined;
@@ -84,6 +85,10 @@ export class PartitionGroup {
         this.#fail(queued, ErrorCode.TransientNotAccepted);
       },
     });
+    const { forwardedOps } = context.replication ?? {};
+    const [queue, forget] = [this.#queue, (queued: QueuedOp) => this.repetitions.end(queued)];
+    const refuse = (queued: QueuedOp) => this.#refuse(queued);
+    this.#waiting = forwardedOps && new WaitingForView({ group: this, queue, forwardedOps, refuse, forget });
   }
 
   /** The stored partition, once it is open. */
@@ -107,7 +112,7 @@ export class PartitionGroup {
     return this.#partition?.isAhead === true;
   }
 
-  /** The oldest operation in flight comes from a primary before: what it answered is not committed here yet. */
+  /** The oldest op in flight comes from a primary before: what it answered is not committed here yet. */
   get isSuffixInDoubt(): boolean {
     return this.replication !== undefined && this.#inFlight.peek()?.isAnswered === true;
   }
@@ -115,11 +120,6 @@ export class PartitionGroup {
   /** Why nothing can be written, or nothing. Reads have their own errors. */
   get fault(): CodedError | undefined {
     return this.#openFault ?? this.#partition?.fault;
-  }
-
-  /** What it holds; one empty segment while it is not open. */
-  get contents(): PartitionContents {
-    return contentsOf(this.#partition);
   }
 
   get queuedCount(): number {
@@ -134,6 +134,11 @@ export class PartitionGroup {
   /** True when this replica numbers the group's operations; always where there is no other. */
   get isPrimary(): boolean {
     return this.#replica?.isPrimary === true && this.replication?.isStopped !== true;
+  }
+
+  /** This node's replica of the group, to be looked at; nothing while the partition is not open. */
+  get replica(): Replica | undefined {
+    return this.#replica;
   }
 
   /**
@@ -227,7 +232,7 @@ export class PartitionGroup {
       this.#fail(queued, this.#closedCode);
       return;
     }
-    if (this.isBackup) {
+    if (this.isBackup && this.#waiting?.takes(op) !== true) {
       this.#refuse(queued);
       return;
     }
@@ -257,6 +262,11 @@ export class PartitionGroup {
     return true;
   }
 
+  /** A batch that comes now waits for a view to begin, see `WaitingForView`. */
+  get awaitsView(): boolean {
+    return this.#waiting?.isOpen === true;
+  }
+
   /** Another replica numbers the operations, or none does just now, or this one has fallen silent. */
   get isBackup(): boolean {
     if (this.replication === undefined || this.#replica === undefined) return false;
@@ -273,7 +283,7 @@ export class PartitionGroup {
   #prepareAtOnce(queued: QueuedOp): boolean {
     const partition = this.#partition;
     const replica = this.#replica;
-    if (partition === undefined || replica === undefined) return false;
+    if (partition === undefined || replica === undefined || this.isBackup) return false;
     if (this.#queue.count > 0 || this.purges.isOwed || this.isAhead) return false;
     if (partition.fault !== undefined || this.#failure !== undefined || replica.pipelineFree === 0)
       return false;
@@ -338,9 +348,10 @@ export class PartitionGroup {
       this.lookForSpace();
     }
     if (partition === undefined || replica === undefined) return;
-    if (this.isBackup) for (const queued of this.#queue.drain()) this.#refuse(queued);
+    if (this.isBackup) this.#waiting?.letGo();
     if (!this.isAhead) this.#payPurge(partition, replica);
-    while (!this.isAhead && !this.purges.isOwed && this.#failure === undefined && replica.pipelineFree > 0) {
+    while (!this.isBackup && !this.isAhead && !this.purges.isOwed && this.#failure === undefined) {
+      if (replica.pipelineFree === 0) break;
       const queued = this.#queue.shift();
       if (queued === undefined) break;
       releaseHold(queued);
@@ -417,17 +428,8 @@ export class PartitionGroup {
     queued.bodyChecksum = prepare.bodyChecksum;
     if (queued.isAnswered) this.#goesOn(queued);
     else this.#inFlight.push(queued);
-    const { op, storedLease } = queued;
-    const isNumbered = op.isNumbered === true;
-    const done = (error?: CodedError) => this.#written(prepare, error);
     this.#writesPending += 1;
-    if (storedLease !== undefined) {
-      partition.appendBatch(prepare, storedLease, done, { clearLease: op.batchLease, isNumbered });
-      queued.storedLease = undefined;
-      storedLease.release();
-    } else if (op.batchLease !== undefined) {
-      partition.appendBatch(prepare, op.batchLease, done, isNumbered ? NUMBERED : undefined);
-    } else partition.appendOperation(prepare, queued.body, done, isNumbered);
+    writeOp(partition, prepare, (error) => this.#written(prepare, error));
   }
 
   #written(prepare: Prepare, error: CodedError | undefined): void {
@@ -443,10 +445,7 @@ export class PartitionGroup {
 
   #apply(prepare: Prepare): void {
     const queued = this.#inFlight.shift();
-    assert(
-      queued !== undefined && queued === prepare.body,
-      "ops are applied in the order they were prepared",
-    );
+    assert(queued !== undefined && queued === prepare.body, "ops are applied in the order of the log");
     this.#partition?.commit(prepare.op);
     this.#context.onApplied?.(this);
     this.#end(queued);

@@ -64,6 +64,8 @@ export interface BatchOp extends ClientOp {
   /** `SendMessages`. */
   readonly operation: number;
   readonly batchLease: Lease;
+  /** See `PartitionOp.isPassedOn`. */
+  readonly isPassedOn?: boolean;
   /** The connection that is held back while too much is queued, where there is one. */
   readonly holder?: ClientConnection;
 }

@@ -17,6 +17,7 @@ import type { BrokerConfig } from "../broker-config.ts";
 import type { StateTransfers } from "../cluster/state-transfer/state-transfers.ts";
 import { createPrepareChecksum } from "../consensus/prepare-checksum.ts";
 import { Fifo } from "../queues/fifo.ts";
+import type { ForwardedOps } from "./forwarding/forwarded-ops.ts";
 import type { GroupContext, ReplicationContext } from "./group-context.ts";
 import { GroupRecovery } from "./group-recovery.ts";
 import { IncomingPartition } from "./incoming-partition.ts";
@@ -24,6 +25,12 @@ import { mayOpenLater, OpenRetries } from "./open-retries.ts";
 import { PartitionGroup } from "./partition-group.ts";
 import { incomingPath, partitionPath } from "./partition-path.ts";
 import type { PartitionSettings } from "./partition-settings.ts";
+
+/** What partitions on a node of a cluster are hosted with besides. */
+export type ReplicatedPartitions = Pick<
+  ReplicationContext,
+  "viewLog" | "isForgotten" | "isStopped" | "peersOf" | "silent" | "forwardedOps"
+> & { readonly transfers: StateTransfers };
 
 /** What a shard's partitions are hosted with. */
 export interface PartitionHostOptions {
@@ -64,19 +71,18 @@ export class PartitionHost {
   constructor(
     options: PartitionHostOptions,
     told: { readonly deniedTransient: Counter; readonly onApplied?: (group: PartitionGroup) => void },
-    replicated?: Pick<ReplicationContext, "viewLog" | "isForgotten" | "isStopped" | "peersOf" | "silent"> & {
-      readonly transfers: StateTransfers;
-    },
+    replicated?: ReplicatedPartitions,
   ) {
     const { platform, kernel, pool, config, cipher } = options;
     this.#options = options;
     this.#tailCache = new TailCache({ lengthMax: config.tailCacheLengthMax });
     this.#retries = new OpenRetries(platform);
+    const forwarded = replicated?.forwardedOps;
     this.#context = {
       clock: platform.clock,
       log: platform.log,
       deniedTransient: told.deniedTransient,
-      onApplied: told.onApplied,
+      onApplied: told.onApplied ?? (forwarded && ((group) => forwarded.reached(group))),
       kernel,
       pool,
       checksumOf: createPrepareChecksum(kernel),
@@ -89,6 +95,7 @@ export class PartitionHost {
         get isStopped() {
           return replicated.isStopped;
         },
+        forwardedOps: replicated.forwardedOps,
         isForgotten: (identity) => replicated.isForgotten(identity),
         peersOf: (identity) => replicated.peersOf(identity),
         cut: (group, op) => this.#cut(group, op),
@@ -115,6 +122,11 @@ export class PartitionHost {
   /** Stored consumer offsets per partition and kind. */
   get consumerOffsetsMax(): number {
     return this.#options.config.consumerOffsetsMax;
+  }
+
+  /** Passes on what is asked of a partition that another node leads; absent where there is no other. */
+  get forwardedOps(): ForwardedOps | undefined {
+    return this.#context.replication?.forwardedOps;
   }
 
   /** Makes the group of a partition; what is asked of it waits until it is opened. */

@@ -28,6 +28,8 @@ export interface PartitionOp {
    * for what the server does on its own and for clients that do not count.
    */
   readonly isNumbered?: boolean;
+  /** Another node has passed it on to this one. */
+  readonly isPassedOn?: boolean;
   /** The connection that is held back when the queue is full; operations of the server itself have none. */
   readonly holder?: ClientConnection;
   committed(result: OpResult): void;

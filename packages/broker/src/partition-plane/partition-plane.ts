@@ -1,4 +1,4 @@
-import { assert } from "@millrace/errors";
+import { assert, type CodedError } from "@millrace/errors";
 import { type Metadata, purgeGenerationOf, type Topic } from "@millrace/metadata";
 import type { Platform } from "@millrace/platform";
 import type { PartitionIdentity } from "@millrace/storage";
@@ -16,12 +16,13 @@ export interface PartitionOwners {
   freshen(callback: () => void): void;
   /**
    * Calls back with the first of these partitions in which the request is under way or remembered, whatever
-   * it holds: at once where all of them are this shard's.
+   * it holds: at once where all of them are this shard's and led by this node. With 57 or 58 when somebody
+   * who leads one of them could not be asked, and none of the others has seen it.
    */
   findSeen(
     handles: readonly PartitionHandle[],
     request: SeenRequest,
-    found: (handle: PartitionHandle | undefined) => void,
+    found: (handle: PartitionHandle | CodedError | undefined) => void,
   ): void;
   /** Lets what is in flight end, then flushes and closes every partition. */
   stop(): Promise<void>;
@@ -85,7 +86,7 @@ export class PartitionPlane {
   findSeen(
     handles: readonly PartitionHandle[],
     request: SeenRequest,
-    found: (handle: PartitionHandle | undefined) => void,
+    found: (handle: PartitionHandle | CodedError | undefined) => void,
   ): void {
     this.#owners.findSeen(handles, request, found);
   }

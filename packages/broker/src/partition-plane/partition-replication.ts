@@ -8,6 +8,7 @@ import { ReplicaLink } from "../cluster/replica-link.ts";
 import type { GroupContext, ReplicationContext } from "./group-context.ts";
 import type { PartitionGroup } from "./partition-group.ts";
 import { type QueuedOp, replicatedOp } from "./partition-op.ts";
+import { leaseOfReceived } from "./received-lease.ts";
 import { prepareOf } from "./stored-prepare.ts";
 
 /** The body of a prepare that another replica sent; both are lent for the call. */
@@ -115,6 +116,14 @@ export class PartitionReplication {
     else this.#receivePrepare(from, message.prepare, message.view, body);
   }
 
+  /** Tells a node what is committed, ahead of the next broadcast. */
+  tellCommit(to: number): void {
+    const { replica } = this.#group;
+    if (this.isStopped || replica?.isPrimary !== true) return;
+    const { view, commit, commitChecksum } = replica;
+    this.#peers.send(to, { kind: "commit", view, commit, commitChecksum });
+  }
+
   /** Performs what the replica asks for. */
   perform(output: Output): void {
     if (this.#link.isStopped) return;
@@ -155,16 +164,10 @@ export class PartitionReplication {
   }
 
   /** The batch inside the memory that can be stored from; nothing when there is none, or it is another's. */
-  #leaseOf({ bodyChecksum }: Prepare, { bytes, lease }: ReceivedBody): Lease | undefined {
+  #leaseOf({ bodyChecksum }: Prepare, received: ReceivedBody): Lease | undefined {
     const { kernel, pool } = this.#context;
-    let batchLease = lease;
-    if (batchLease === undefined) {
-      const block = pool.allocate(bytes.length);
-      if (block === undefined) return undefined;
-      block.bytes.set(bytes);
-      batchLease = block.part(0, bytes.length);
-      block.release();
-    } else batchLease.retain();
+    const batchLease = leaseOfReceived(pool, received);
+    if (batchLease === undefined) return undefined;
     if (batchChecksumAt(kernel.memory.view, batchLease.position) === bodyChecksum) return batchLease;
     this.#context.log.error("A batch of another node is not the one that was agreed on.", {
       ...this.#group.identity,

@@ -32,7 +32,9 @@ export function answerCommitted(queued: QueuedOp, { op, view, timestamp }: Prepa
     again.committed({ op, view, baseOffset, timestamp, isRepeated: true });
 }
 
-/** Answers an operation that is committed already with the place it was given then, and lets go of its batch. */
+/**
+ * Answers an operation that is committed already with the place it was given then, and lets go of its batch.
+ */
 export function answerRepeated(op: PartitionOp, original: RememberedRequest, view: number): void {
   const { op: number, baseOffset, timestamp } = original;
   op.batchLease?.release();

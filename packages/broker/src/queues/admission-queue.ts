@@ -37,6 +37,16 @@ export class AdmissionQueue<T> {
     return this.#waiting.shift()?.item;
   }
 
+  /** Takes out, oldest first, what `isWanted` names; the others keep their places and deadlines. */
+  takeWhere(isWanted: (item: T) => boolean): T[] {
+    const taken: T[] = [];
+    for (const one of this.#waiting.drain()) {
+      if (isWanted(one.item)) taken.push(one.item);
+      else this.#waiting.push(one);
+    }
+    return taken;
+  }
+
   /**
    * Starts the timer when something waits; call it once what can leave has left, so that most items need
    * none.

@@ -1,3 +1,4 @@
+import { type CodedError, isCodedError } from "@millrace/errors";
 import type { Topic } from "@millrace/metadata";
 import { REQUESTS_PER_CLIENT_MAX } from "@millrace/storage";
 import { handleOf } from "../admission/find-target.ts";
@@ -10,16 +11,17 @@ import type { Shard } from "../shard.ts";
  * has moved on since.
  *
  * Only the first requests after a login can be repetitions of what an earlier connection sent, so only for
- * those the topic's partitions are looked through. Where other shards have to be asked, the connection is
- * held until they have answered, so that what follows does not overtake the send.
- * @param found  called with the partition's id, or nothing, once: within the call when nobody has to be asked
+ * those the topic's partitions are looked through. Where other shards or nodes have to be asked, the
+ * connection is held until they have answered, so that what follows does not overtake the send.
+ * @param found  called with the partition's id, or nothing, or 57 or 58 when it could not be told, once:
+ *               within the call when nobody has to be asked
  */
 export function partitionOfRepetition(
   shard: Shard,
   request: ClientRequest,
   session: Session,
   topic: Topic,
-  found: (partitionId: number | undefined) => void,
+  found: (partitionId: number | CodedError | undefined) => void,
 ): void {
   if (!mayRepeat(request, session)) {
     found(undefined);
@@ -31,7 +33,7 @@ export function partitionOfRepetition(
   let [isFound, isHeld] = [false, false];
   shard.partitions.findSeen(handles, { client, user, request: request.number }, (handle) => {
     isFound = true;
-    found(handle?.identity.partitionId);
+    found(isCodedError(handle) ? handle : handle?.identity.partitionId);
     if (isHeld) connection.unhold();
   });
   if (isFound) return;

@@ -68,8 +68,8 @@ async function recoverShard(options: BrokerOptions, closers: (() => Promise<void
   });
   await keepIdentity(journal.superblock, options.identity ?? STANDING_ALONE);
   const checksumOf = createPrepareChecksum(kernel);
-  const member = await ClusterMember.join(options, journal);
   const partitionMetrics = declarePartitionMetrics(platform.metrics);
+  const member = await ClusterMember.join(options, journal, partitionMetrics.deniedTransient);
   const partitions = new PartitionPlane({
     platform,
     owners: ownersOf(options, partitionMetrics.deniedTransient, member),
@@ -103,7 +103,8 @@ async function recoverShard(options: BrokerOptions, closers: (() => Promise<void
   );
   await partitions.recover(metadata.catalog, metadata);
   groups.recover();
-  const shard = await shardOf(options, { metadata, partitions, groups });
+  const standings = member?.standingsOf({ metadata, partitions });
+  const shard = await shardOf(options, { metadata, partitions, groups, standings });
   await member?.clean(shard);
   member?.start(shard);
   return shard;
@@ -153,7 +154,12 @@ function recoverMetadata(
 
 async function shardOf(
   options: BrokerOptions,
-  { metadata, partitions, groups }: Pick<Shard, "metadata" | "partitions" | "groups">,
+  {
+    metadata,
+    partitions,
+    groups,
+    standings,
+  }: Pick<Shard, "metadata" | "partitions" | "groups" | "standings">,
 ): Promise<Shard> {
   const { platform, kernel, pool, config, roster } = options;
   const connections = new ConnectionRegistry();
@@ -176,6 +182,7 @@ async function shardOf(
     keyHash: await loadKeyHash(),
     tokenDigest: await loadTokenDigest(),
     roster,
+    standings,
     metadata,
     partitions,
     groups,

@@ -107,6 +107,8 @@ export const COMMAND_RIGHTS: readonly CommandRights[] = [
   [20_002, "RepairPartition", "status 40", TOPIC],
   // Ours: whoever may look at a topic may see what retention does to it.
   [20_300, "GetTopicRetention", "status 40", TOPIC_READ],
+  // Ours: whoever may look at servers may see where the nodes of a cluster stand.
+  [20_400, "GetClusterGroups", "status 40", SERVER],
 ];
 
 /** Every right there is, by level. */

@@ -19,6 +19,7 @@ import {
   encodeDescribeOptions,
   encodeFlushUnsavedBuffer,
   encodeGetClient,
+  encodeGetClusterGroups,
   encodeGetConsumerGroup,
   encodeGetConsumerGroups,
   encodeGetConsumerOffset,
@@ -115,6 +116,7 @@ export const BODIES: Readonly<Partial<Record<CommandName, Uint8Array>>> = {
   JoinConsumerGroup: encodeJoinConsumerGroup(group),
   LeaveConsumerGroup: encodeLeaveConsumerGroup(group),
   SyncConsumerGroup: encodeSyncConsumerGroup(group),
+  GetClusterGroups: encodeGetClusterGroups({ countMax: 0 }),
   RepairPartition: encodeRepairPartition({ ...topic, partitionId: 0, offsets: "proven" }),
   VerifyPartition: encodeVerifyPartition({
     ...{ ...topic, partitionId: 0, lengthMax: 0 },

@@ -1,18 +1,23 @@
 import { type FieldKindName, type FieldValue, fieldKindName, fieldValue } from "@millrace/framing";
 import {
+  CLUSTER_GROUPS_MAX,
   type ClientDetails,
   type ClientRecord,
+  type ClusterGroups,
   type ClusterMetadata,
   decodeDescribeOptionsReply,
   decodeGetClientReply,
   decodeGetClientsReply,
+  decodeGetClusterGroupsReply,
   decodeGetClusterMetadataReply,
   decodeGetMeReply,
   decodeGetStatsReply,
   encodeDescribeOptions,
   encodeGetClient,
+  encodeGetClusterGroups,
   type OptionDescription,
   type OptionScope,
+  toIdentifier,
 } from "@millrace/protocol";
 import { type CommandRequest, nothing, requestCommand } from "../connection/requester.ts";
 import type { Session } from "../connection/session.ts";
@@ -29,6 +34,17 @@ export interface KnownOption {
 function knownOptionOf({ key, defaultValue, description }: OptionDescription): KnownOption {
   const kind = fieldKindName(defaultValue.kind) ?? "raw";
   return { key, kind, defaultValue: fieldValue(defaultValue), description };
+}
+
+/** A page of the groups of a cluster. */
+export interface ClusterGroupsRequest {
+  /** `next` of the page before; the beginning by default. */
+  readonly after?: ClusterGroups["next"];
+  /** Partitions at most; default and most 1000. With 0 only the metadata group. */
+  readonly countMax?: number;
+  /** Only partitions of this stream; with `topic` only of that one of its topics. */
+  readonly stream?: number | string | undefined;
+  readonly topic?: number | string | undefined;
 }
 
 /** Calls about the server and its connections; what every other group of calls builds on. */
@@ -76,6 +92,21 @@ export class SystemCalls {
   /** The nodes of the cluster with their addresses; one node for a server alone. */
   getClusterMetadata(): Promise<ClusterMetadata> {
     return this.request({ command: "GetClusterMetadata", decode: decodeGetClusterMetadataReply });
+  }
+
+  /**
+   * Where each node of a cluster stands in the metadata group and in a page of the partitions' groups; go on
+   * with `next` until there is none. A server alone tells of its metadata. Needs permission to read servers.
+   * Millrace servers only; others answer InvalidCommand.
+   */
+  getClusterGroups(page: ClusterGroupsRequest = {}): Promise<ClusterGroups> {
+    const { after, countMax = CLUSTER_GROUPS_MAX, stream, topic } = page;
+    const body = encodeGetClusterGroups({
+      ...{ after, countMax },
+      stream: stream === undefined ? undefined : toIdentifier(stream),
+      topic: topic === undefined ? undefined : toIdentifier(topic),
+    });
+    return this.request({ command: "GetClusterGroups", body, decode: decodeGetClusterGroupsReply });
   }
 
   /** The options the server knows for topics, streams or users, with kinds and defaults. */

@@ -11,6 +11,7 @@ import {
 } from "@millrace/framing";
 import { SeededRandom } from "@millrace/testkit";
 import fc from "fast-check";
+import type { GroupStanding } from "../cluster/group-standing.ts";
 import { PREPARE_RECORD_LENGTH, PREPARE_RECORDS_MAX, type PrepareRecord } from "./prepare-record.ts";
 import { decodeReplicaMessage, encodeReplicaMessage, type ReplicaMessage } from "./replica-message.ts";
 import { STATE_CHUNK_LENGTH_MAX } from "./state-chunk.ts";
@@ -46,6 +47,13 @@ const fields = {
 };
 const prepareRecord: fc.Arbitrary<PrepareRecord> = record(fields);
 const headers = fc.array(prepareRecord, { maxLength: 5 });
+const partitionKey = record({ streamId: u32, topicId: u32, partitionId: u32 });
+const standing = record({
+  status: fc.constantFrom("normal", "view-change", "recovering", "silent" as const),
+  view: u32,
+  op: counter,
+  commit: counter,
+}) as fc.Arbitrary<GroupStanding>;
 const part = record({ name: fc.string({ minLength: 1, maxLength: 60 }), length: counter, checksum: u128 });
 
 /** Every message there is; a kind without an entry does not compile. */
@@ -105,6 +113,7 @@ const ANY: { [Kind in ReplicaMessage["kind"]]: fc.Arbitrary<Extract<ReplicaMessa
     prepareChecksum: u128,
   }),
   prepareGone: record({ kind: fc.constant("prepareGone" as const), view: u32, replica, op: counter }),
+  askToLead: record({ kind: fc.constant("askToLead" as const), view: u32, replica, op: counter }),
   formation: record({
     kind: fc.constant("formation" as const),
     view: u32,
@@ -116,6 +125,24 @@ const ANY: { [Kind in ReplicaMessage["kind"]]: fc.Arbitrary<Extract<ReplicaMessa
     view: u32,
     replica,
     sessions: fc.array(record({ client: u128, session: counter }), { maxLength: 7 }),
+  }),
+  standingsRequest: record({
+    kind: fc.constant("standingsRequest" as const),
+    view: u32,
+    replica,
+    forward: counter,
+    range: fc.option(record({ first: partitionKey, last: partitionKey }), { nil: undefined }),
+  }),
+  standingsReply: record({
+    kind: fc.constant("standingsReply" as const),
+    view: u32,
+    replica,
+    forward: counter,
+    metadata: standing,
+    partitions: fc.array(
+      fc.tuple(partitionKey, standing).map(([key, one]) => ({ ...key, standing: one })),
+      { maxLength: 7 },
+    ),
   }),
   stateRequest: record({
     kind: fc.constant("stateRequest" as const),

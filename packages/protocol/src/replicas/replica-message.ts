@@ -9,6 +9,7 @@ import {
   sealReplicaFrame,
   WireError,
 } from "@millrace/framing";
+import { type AskToLeadMessage, askToLeadCodec } from "./ask-to-lead.ts";
 import { type CommitMessage, commitCodec } from "./commit.ts";
 import { type DoViewChangeMessage, doViewChangeCodec } from "./do-view-change.ts";
 import type { FieldCodec } from "./field-codec.ts";
@@ -20,6 +21,8 @@ import { type PrepareGoneMessage, prepareGoneCodec } from "./prepare-gone.ts";
 import { type PrepareOkMessage, prepareOkCodec } from "./prepare-ok.ts";
 import { type RequestPrepareMessage, requestPrepareCodec } from "./request-prepare.ts";
 import { type RequestStartViewMessage, requestStartViewCodec } from "./request-start-view.ts";
+import { type StandingsReplyMessage, standingsReplyCodec } from "./standings-reply.ts";
+import { type StandingsRequestMessage, standingsRequestCodec } from "./standings-request.ts";
 import { type StartViewMessage, startViewCodec } from "./start-view.ts";
 import { type StartViewChangeMessage, startViewChangeCodec } from "./start-view-change.ts";
 import { type StateChunkMessage, stateChunkCodec } from "./state-chunk.ts";
@@ -42,7 +45,7 @@ export type GroupMessage =
   | ViewNumberMessage
   | RequestPrepareMessage
   | PrepareGoneMessage
-  | ViewNumberMessage;
+  | AskToLeadMessage;
 
 /** How the state of a group comes to a replica that is too far behind for its log. */
 export type StateMessage =
@@ -55,8 +58,17 @@ export type StateMessage =
 /** A client's request on its way to the primary, and back. */
 export type ForwardMessage = ForwardedRequestMessage | ForwardedReplyMessage;
 
+/** Where a node stands in its groups. */
+export type StandingsMessage = StandingsRequestMessage | StandingsReplyMessage;
+
 /** Everything that is said between replicas, about one group. */
-export type ReplicaMessage = GroupMessage | StateMessage | ForwardMessage | FormationMessage | VouchMessage;
+export type ReplicaMessage =
+  | GroupMessage
+  | StateMessage
+  | ForwardMessage
+  | FormationMessage
+  | VouchMessage
+  | StandingsMessage;
 
 /** Who says it, about which group. */
 export interface ReplicaEnvelope {
@@ -79,6 +91,7 @@ const CODECS: {
   viewNumber: viewNumberCodec,
   requestPrepare: requestPrepareCodec,
   prepareGone: prepareGoneCodec,
+  askToLead: askToLeadCodec,
   stateRequest: stateRequestCodec,
   stateManifest: stateManifestCodec,
   stateChunkRequest: stateChunkRequestCodec,
@@ -88,6 +101,8 @@ const CODECS: {
   forwardedReply: forwardedReplyCodec,
   formation: formationCodec,
   vouch: vouchCodec,
+  standingsRequest: standingsRequestCodec,
+  standingsReply: standingsReplyCodec,
 };
 
 const BY_COMMAND: ReadonlyMap<number, FieldCodec<ReplicaMessage>> = new Map(

@@ -46,7 +46,9 @@ export async function cutPartition(source: CutSource, op: number): Promise<void>
   if (wasCut || newer.length > 0) await disk.syncDirectory(path);
 }
 
-/** The highest commit that a record of these segments names: what is cut off may be the only one to say it. */
+/**
+ * The highest commit that a record of these segments names: what is cut off may be the only one to say it.
+ */
 async function commitOf(source: CutSource, segments: readonly FoundSegment[]): Promise<number> {
   let highest = 0;
   for (const segment of segments) {

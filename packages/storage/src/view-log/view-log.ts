@@ -31,7 +31,8 @@ export interface LoggedView {
  * View and log view of every partition's group on this replica, in one file: what queues shares one write and
  * one datasync, so that a view change of a thousand partitions does not cost a thousand of them.
  *
- * The newest record of a group counts. A write that finds the disk full changes nothing and may be tried again;
+ * The newest record of a group counts. A write that finds the disk full changes nothing and may be tried
+ * again;
  * any other that fails fences the log until the next start: a replica that cannot keep its views must not
  * speak.
  */

@@ -1,3 +1,4 @@
+import type { AskToLead } from "./ask-to-lead.ts";
 import type { CommitMessage } from "./commit.ts";
 import type { DoViewChange } from "./do-view-change.ts";
 import type { PrepareGone } from "./prepare-gone.ts";
@@ -20,4 +21,5 @@ export type ReplicaMessage =
   | RequestStartView
   | ViewNumber
   | RequestPrepare
-  | PrepareGone;
+  | PrepareGone
+  | AskToLead;

@@ -3,6 +3,7 @@ import type { ReplicaMessage } from "../messages/replica-message.ts";
 import type { Output } from "../output.ts";
 import { broadcast } from "../send.ts";
 import { stopAsking } from "../view-change/ask-for-view.ts";
+import { handOverWhenDone } from "../view-change/hand-over.ts";
 
 /**
  * The primary repeats what may have been lost and tells its commit number.
@@ -15,6 +16,8 @@ export function onPrimaryTick(state: GroupState): readonly Output[] {
   const { timers, ticks } = state;
   noticeProgress(state);
   if (state.isAsking) return NO_OUTPUTS;
+  const handedOver = handOverWhenDone(state);
+  if (handedOver.length > 0) return handedOver;
   const resends = timers.prepareRetransmit.fires(ticks);
   const tellsCommit = timers.commitBroadcast.firesEvenly(ticks);
   if (!resends && !tellsCommit) return NO_OUTPUTS;

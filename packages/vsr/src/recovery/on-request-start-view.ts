@@ -11,6 +11,7 @@ import { startViewOf } from "../view-change/start-view-of.ts";
 export function onRequestStartView(state: GroupState, message: RequestStartView): readonly Output[] {
   const { replica: to, nonce, wantsViews } = message;
   const outputs: Output[] = [];
+  if (state.isProbing) state.probers |= 1 << to;
   if (wantsViews && !state.isViewForgotten) {
     const { viewPersisted: view, replica } = state;
     outputs.push({ kind: "send", to, message: { kind: "viewNumber", view, replica, nonce } });

@@ -1,4 +1,4 @@
-import { type GroupState, NO_OUTPUTS } from "../group-state.ts";
+import { type GroupState, NO_OUTPUTS, type ViewCause } from "../group-state.ts";
 import type { Output } from "../output.ts";
 import { bitCount, broadcast } from "../send.ts";
 import { changeView } from "./change-view.ts";
@@ -10,10 +10,11 @@ import { changeView } from "./change-view.ts";
  * run ahead of the others.
  * @see Viewstamped Replication Revisited, section 4.2, step 1
  */
-export function askForNextView(state: GroupState): readonly Output[] {
+export function askForNextView(state: GroupState, cause: ViewCause): readonly Output[] {
   const { timers } = state;
   if (!state.isAsking) {
     state.isAsking = true;
+    state.askCause = cause;
     timers.askForView.start(state.ticks, timers.timing.viewChangeRetransmitInterval);
   }
   state.askers |= 1 << state.replica;
@@ -43,7 +44,7 @@ export function stopAsking(state: GroupState): void {
 /** Looks whether patience is over, and repeats what was asked. */
 export function onAskTick(state: GroupState): readonly Output[] {
   const { timers, ticks } = state;
-  if (timers.patience.firesOnce(ticks)) return askForNextView(state);
+  if (timers.patience.firesOnce(ticks)) return askForNextView(state, "primary-silent");
   return state.isAsking && timers.askForView.fires(ticks) ? askEverybody(state) : NO_OUTPUTS;
 }
 

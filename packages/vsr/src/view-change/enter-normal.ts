@@ -16,6 +16,7 @@ import { startViewOf } from "./start-view-of.ts";
 export function enterNormal(state: GroupState): Output[] {
   const announced = state.repair.headers;
   state.status = "normal";
+  state.mayAskToLeadFrom = state.ticks + state.timers.timing.heartbeatTimeout;
   state.isPromoted = false;
   state.target = undefined;
   state.doViewChanges = [];

@@ -1,5 +1,5 @@
 import { ErrorCode } from "@millrace/errors";
-import type { GroupState } from "../group-state.ts";
+import type { GroupState, ViewCause } from "../group-state.ts";
 import type { Output } from "../output.ts";
 import type { Prepare } from "../prepare.ts";
 
@@ -23,7 +23,10 @@ export function leaveView(state: GroupState, view: number): Output[] {
   const { patience, commitBroadcast, prepareRetransmit, askForView, gapDebounce, repairRetry } = state.timers;
   for (const timer of [patience, commitBroadcast, prepareRetransmit, askForView, gapDebounce, repairRetry])
     timer.stop();
+  if (view !== state.view) state.viewCause = causeOf(state);
   state.view = view;
+  state.asksToLeadUntil = 0;
+  state.yieldsTo = undefined;
   state.isAsking = false;
   state.askers = 0;
   state.doViewChanges = [];
@@ -37,6 +40,11 @@ export function leaveView(state: GroupState, view: number): Output[] {
 /** Has view, log view and what goes with them written to the superblock. */
 export function persistView({ view, logView, mayHaveLost }: GroupState): Output {
   return { kind: "persist-view", view, logView, mayHaveLost };
+}
+
+function causeOf({ isAsking, askCause, yieldsTo, ticks, asksToLeadUntil }: GroupState): ViewCause {
+  if (yieldsTo !== undefined || ticks < asksToLeadUntil) return "handed-over";
+  return isAsking ? askCause : "peers";
 }
 
 function outcomeUnknown({ client, request, operation, body }: Prepare): Output {

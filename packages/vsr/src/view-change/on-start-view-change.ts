@@ -31,7 +31,7 @@ function onAsker(state: GroupState, replica: number): readonly Output[] {
   const outputs = countAsker(state, replica);
   if (outputs.length > 0 || state.isAsking) return outputs;
   const isPrimaryGone = state.status === "view-change" || replica === state.primary;
-  return isPrimaryGone ? askForNextView(state) : NO_OUTPUTS;
+  return isPrimaryGone ? askForNextView(state, "peers") : NO_OUTPUTS;
 }
 
 /** In this view too, which has not begun here: its primary may lack this replica's log. */

@@ -98,6 +98,8 @@ export class GroupHost {
 
   tick(): void {
     this.step({ kind: "tick" });
+    const { plan, chance } = this.node.world;
+    if (plan.leadPermille > 0 && chance.below(1000) < plan.leadPermille) this.step({ kind: "lead" });
     this.#fetch.tick();
     this.#checkpoint();
   }

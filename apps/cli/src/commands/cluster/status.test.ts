@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ClusterNode } from "@millrace/protocol";
+import type { ClusterGroups, ClusterNode, GroupStanding } from "@millrace/client";
+import { CodedError, ErrorCode } from "@millrace/errors";
 import type { Client } from "../../connection/client.ts";
 import { runFake } from "../../fakes/fake-world.ts";
 
@@ -10,12 +11,18 @@ const LEADS: Seen = { role: "leader", status: "healthy" };
 const FOLLOWS: Seen = { role: "follower", status: "healthy" };
 const AWAY: Seen = { role: "follower", status: "unreachable" };
 
+const noGroups: ClusterGroups = { nodes: [], partitions: [], next: undefined };
+
 async function statusOf(seen: readonly Seen[]) {
   const nodes = seen.map((one, index) => ({
     ...one,
     ...{ name: `n${index}`, ip: "127.0.0.1", tcpPort: 8090, quicPort: 0, httpPort: 0, websocketPort: 0 },
   }));
-  const client = { getClusterMetadata: async () => ({ name: "dev", nodes }), close: async () => {} };
+  const client = {
+    getClusterMetadata: async () => ({ name: "dev", nodes }),
+    getClusterGroups: async () => noGroups,
+    close: async () => {},
+  };
   const ran = await runFake(["cluster", "status", "--output", "json"], {
     client: client as Partial<Client> as Client,
   });
@@ -39,4 +46,82 @@ test("without a leader, or without a quorum, a cluster takes no writes and the e
   assert.deepEqual(await statusOf([LEADS, AWAY]), ["n0", false, 0, 1]);
   const gone: Seen = { role: "leader", status: "unreachable" };
   assert.deepEqual(await statusOf([gone, FOLLOWS, FOLLOWS]), [null, false, 0, 1]);
+});
+
+/** What is shown of three nodes, given the pages of groups that they tell of. */
+async function groupsShown(args: readonly string[], pages: readonly (ClusterGroups | CodedError)[]) {
+  const nodes = [LEADS, FOLLOWS, FOLLOWS].map((one, index) => ({
+    ...one,
+    ...{ name: `n${index}`, ip: "127.0.0.1", tcpPort: 8090, quicPort: 0, httpPort: 0, websocketPort: 0 },
+  }));
+  const asked: unknown[] = [];
+  const client = {
+    getClusterMetadata: async () => ({ name: "dev", nodes }),
+    getClusterGroups: async (request: unknown) => {
+      asked.push(request);
+      const page = pages[asked.length - 1];
+      if (page instanceof CodedError) throw page;
+      return page;
+    },
+    close: async () => {},
+  };
+  const ran = await runFake(["cluster", "status", ...args], { client: client as unknown as Client });
+  return { ...ran, asked };
+}
+
+const normal = (view: number, commit: number) =>
+  ({ status: "normal", view, op: commit + 1, commit }) as const;
+const partition = (partitionId: number, standings: readonly (GroupStanding | undefined)[]) => ({
+  ...{ streamId: 1, topicId: 2, partitionId },
+  standings,
+});
+const NODES = [normal(3, 7), normal(3, 7), undefined].map((metadata, replica) => ({ replica, metadata }));
+
+test("each node has a row for the metadata, and one for all partitions together", async () => {
+  const first = partition(0, [normal(3, 10), normal(3, 8), normal(3, 10)]);
+  const second = partition(1, [normal(4, 5), normal(4, 5), undefined]);
+  const pages = [
+    { nodes: NODES, partitions: [first], next: { streamId: 1, topicId: 2, partitionId: 0 } },
+    { nodes: NODES, partitions: [second], next: undefined },
+  ];
+  const { stdout, asked } = await groupsShown(["--output", "json"], pages);
+  const { metadata, partition_totals: totals, partitions } = JSON.parse(stdout);
+  assert.deepEqual(
+    metadata.map((row: Record<string, unknown>) => [row["node"], row["role"], row["commit"], row["lag"]]),
+    [
+      ["n0", "leads", 7, 0],
+      ["n1", "follows", 7, 0],
+      ["n2", "unknown", null, null],
+    ],
+  );
+  assert.deepEqual(
+    totals.map((row: Record<string, unknown>) => [row["leads_count"], row["out_count"], row["lag"]]),
+    [
+      [1, 0, 0],
+      [1, 0, 2],
+      [0, 1, 0],
+    ],
+  );
+  assert.equal(partitions, undefined);
+  assert.deepEqual((asked[1] as Record<string, unknown>)["after"], pages[0]?.next);
+});
+
+test("partitions are shown one by one when asked for, up to the limit", async () => {
+  const partitions = [0, 1, 2].map((id) => partition(id, [normal(0, 1), normal(0, 1), normal(0, 0)]));
+  const pages = [{ nodes: NODES, partitions, next: undefined }];
+  const args = ["--partitions", "--limit", "1", "--stream", "shop", "--topic", "orders"];
+  const { stdout, asked } = await groupsShown(args, pages);
+  assert.match(stdout, /The first 1 of 3 partitions/u);
+  assert.match(stdout, /1\/2\/0/u);
+  assert.doesNotMatch(stdout, /1\/2\/1/u);
+  const { stream, topic } = asked[0] as Record<string, unknown>;
+  assert.deepEqual([stream, topic], ["shop", "orders"]);
+  const alone = await groupsShown(["--topic", "orders"], pages);
+  assert.notEqual(alone.exitCode, 0);
+});
+
+test("a server that does not tell of its groups is shown without them", async () => {
+  const { stdout, exitCode } = await groupsShown([], [new CodedError(ErrorCode.InvalidCommand)]);
+  assert.match(stdout, /Views and lag are not shown/u);
+  assert.equal(exitCode, 0);
 });

@@ -1,6 +1,13 @@
-import type { ClusterMetadata, ClusterNode } from "@millrace/protocol";
+import type { ClusterMetadata, ClusterNode } from "@millrace/client";
+import { ErrorCode, isCodedError } from "@millrace/errors";
+import { groupsOf } from "../../cluster-groups/groups-of.ts";
+import { groupsResult } from "../../cluster-groups/groups-result.ts";
+import type { Client } from "../../connection/client.ts";
 import { ExitCode } from "../../exit-codes.ts";
-import { type Field, properties, type Result, rows } from "../../output/result.ts";
+import { UsageError } from "../../failures/usage-error.ts";
+import { parseIdOrName } from "../../formats/id-or-name.ts";
+import { parseU32 } from "../../formats/whole-number.ts";
+import { type Field, properties, type Result, rows, sentence } from "../../output/result.ts";
 import { type AddCommand, leaf } from "../command.ts";
 
 /** What the roster of a cluster comes to. */
@@ -35,18 +42,65 @@ const NODE_FIELDS: readonly Field<ClusterNode>[] = [
   { name: "status", title: "Status", value: ({ status }) => status },
 ];
 
+interface Typed {
+  readonly partitions?: true;
+  readonly stream?: number | string;
+  readonly topic?: number | string;
+  readonly limit: number;
+}
+
+/** Partitions that are told one by one when nobody says how many. */
+const LIMIT_DEFAULT = 20;
+
+/** Codes of servers that do not tell where groups stand, or not to this user, or not over this transport. */
+const UNTOLD: ReadonlySet<number> = new Set([
+  ErrorCode.InvalidCommand,
+  ErrorCode.FeatureUnavailable,
+  ErrorCode.Unauthorized,
+]);
+
 /** `millrace cluster status`; ends with 1 when the cluster takes no writes. */
 export const addClusterStatus: AddCommand = (parent, run) => {
-  const summary = "say whether the cluster takes writes, who leads, and what it may lose; ends with 1 if not";
-  leaf(parent, { name: "status", alias: "s", summary }).action(
-    run(async ({ client, output }) => {
-      const cluster = await (await client()).getClusterMetadata();
-      const standing = standingOf(cluster);
-      output.show(resultOf(standing, cluster.nodes));
-      return standing.takesWrites ? ExitCode.ok : ExitCode.failed;
-    }),
-  );
+  const summary =
+    "say whether the cluster takes writes, who leads what, and who is behind; ends with 1 if it takes none";
+  leaf(parent, { name: "status", alias: "s", summary })
+    .option("-p, --partitions", "one row for each node of each partition")
+    .option("--stream <stream>", "only partitions of this stream, by id or name", parseIdOrName)
+    .option("--topic <topic>", "only partitions of this topic, by id or name", parseIdOrName)
+    .option("--limit <n>", "partitions to show one by one", parseU32, LIMIT_DEFAULT)
+    .action(
+      run(async ({ client: connect, output }, typed: Typed) => {
+        if (typed.topic !== undefined && typed.stream === undefined) {
+          throw new UsageError("--topic needs --stream: which stream the topic is in.");
+        }
+        const client = await connect();
+        const cluster = await client.getClusterMetadata();
+        const standing = standingOf(cluster);
+        const nodes = rows(NODE_FIELDS, cluster.nodes, "It names no nodes.");
+        const groups = await shownGroups(client, cluster, typed);
+        output.show(properties(STANDING_FIELDS, standing, { nodes, ...groups }));
+        return standing.takesWrites ? ExitCode.ok : ExitCode.failed;
+      }),
+    );
 };
+
+/** Where each node stands in each group; of a server that does not tell, why. */
+async function shownGroups(
+  client: Client,
+  { nodes }: ClusterMetadata,
+  { partitions, stream, topic, limit }: Typed,
+): Promise<Readonly<Record<string, Result>>> {
+  const names = nodes.map(({ name }) => name);
+  const withPartitions = partitions === true;
+  try {
+    const groups = await groupsOf(client, names, { stream, topic, limit: withPartitions ? limit : 0 });
+    return groupsResult(groups, { withPartitions });
+  } catch (error) {
+    if (!isCodedError(error) || !UNTOLD.has(error.code)) throw error;
+    const text = `Views and lag are not shown: the server answers ${error.name}.`;
+    return { metadata: { json: null, parts: sentence(text, null).parts } };
+  }
+}
 
 function standingOf({ name, nodes }: ClusterMetadata): Standing {
   const healthyCount = nodes.filter(({ status }) => status === "healthy").length;
@@ -66,8 +120,4 @@ function quorums(nodesCount: number) {
 
 function leaderText({ leader }: Standing): string {
   return leader?.name ?? "nobody";
-}
-
-function resultOf(standing: Standing, nodes: readonly ClusterNode[]): Result {
-  return properties(STANDING_FIELDS, standing, { nodes: rows(NODE_FIELDS, nodes, "It names no nodes.") });
 }

@@ -1,0 +1,104 @@
+import type { ClusterGroups, GroupStanding } from "@millrace/client";
+import type { Client } from "../connection/client.ts";
+
+/** Partitions asked for at once. */
+const PAGE = 1000;
+
+/** Where one node stands in one group. */
+export interface NodeInGroup {
+  readonly node: string;
+  /** Nothing of a node that did not answer, or does not know the group. */
+  readonly standing: GroupStanding | undefined;
+  readonly leads: boolean;
+  /** Committed ops that it lacks, as far as the nodes that answered know; nothing when it did not. */
+  readonly lag: number | undefined;
+}
+
+/** A partition by its ids, and the nodes in it. */
+export interface PartitionInCluster {
+  readonly partition: string;
+  readonly nodes: readonly NodeInGroup[];
+}
+
+/** What one node comes to over all partitions. */
+export interface PartitionTotals {
+  readonly node: string;
+  readonly partitionsCount: number;
+  readonly leadsCount: number;
+  /** Partitions that it did not tell of, or in whose view it does not take part. */
+  readonly outCount: number;
+  readonly lag: number;
+}
+
+/** All groups of a cluster. */
+export interface GroupsOfCluster {
+  readonly metadata: readonly NodeInGroup[];
+  readonly totals: readonly PartitionTotals[];
+  /** The first ones, as many as were wanted. */
+  readonly partitions: readonly PartitionInCluster[];
+  readonly partitionsCount: number;
+}
+
+/** Which partitions count, and how many are told one by one. */
+export interface WantedGroups {
+  readonly stream: number | string | undefined;
+  readonly topic: number | string | undefined;
+  readonly limit: number;
+}
+
+/** Asks for all groups, page by page. @param names  of the nodes, by replica id */
+export async function groupsOf(
+  client: Client,
+  names: readonly string[],
+  { stream, topic, limit }: WantedGroups,
+): Promise<GroupsOfCluster> {
+  const totals = names.map((node) => ({ node, partitionsCount: 0, leadsCount: 0, outCount: 0, lag: 0 }));
+  const partitions: PartitionInCluster[] = [];
+  let partitionsCount = 0;
+  let page: ClusterGroups;
+  let after: ClusterGroups["next"];
+  do {
+    page = await client.getClusterGroups({ after, countMax: PAGE, stream, topic });
+    for (const group of page.partitions) {
+      const nodes = nodesIn(names, group.standings);
+      for (const [at, one] of nodes.entries()) addTo(totals[at], one);
+      const { streamId, topicId, partitionId } = group;
+      if (partitions.length < limit)
+        partitions.push({ partition: `${streamId}/${topicId}/${partitionId}`, nodes });
+    }
+    partitionsCount += page.partitions.length;
+    after = page.next;
+  } while (after !== undefined);
+  const metadata = nodesIn(
+    names,
+    page.nodes.map((node) => node.metadata),
+  );
+  return { metadata, totals, partitions, partitionsCount };
+}
+
+function addTo(
+  total: { -readonly [Key in keyof PartitionTotals]: PartitionTotals[Key] } | undefined,
+  { standing, leads, lag }: NodeInGroup,
+): void {
+  if (total === undefined) return;
+  total.partitionsCount += 1;
+  if (leads) total.leadsCount += 1;
+  if (standing?.status !== "normal") total.outCount += 1;
+  total.lag += lag ?? 0;
+}
+
+/** The primary of a view is the node with the number of the view, modulo the count of nodes. */
+function nodesIn(
+  names: readonly string[],
+  standings: readonly (GroupStanding | undefined)[],
+): readonly NodeInGroup[] {
+  const told = standings.filter((one) => one !== undefined);
+  const view = Math.max(...told.filter(({ status }) => status === "normal").map((one) => one.view));
+  const commit = Math.max(...told.map((one) => one.commit));
+  return names.map((node, at) => {
+    const standing = standings[at];
+    const isThere = standing?.status === "normal" && standing.view === view;
+    const lag = standing && commit - standing.commit;
+    return { node, standing, leads: isThere && view % names.length === at, lag };
+  });
+}

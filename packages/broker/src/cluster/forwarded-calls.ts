@@ -1,0 +1,129 @@
+import { ErrorCode } from "@millrace/errors";
+import type { Clock, Timer } from "@millrace/platform";
+
+/** How a call to another node ends: exactly one of both is called, once. */
+export interface CallOutcome<Answer> {
+  answered(answer: Answer): void;
+  /** Codes: 57 nobody knows what became of it, 58 it never left this node. */
+  failed(code: number): void;
+}
+
+/** What a call is about. */
+export interface Call<Answer> extends CallOutcome<Answer> {
+  /** The node that is asked. */
+  readonly to: number;
+  /** Sends the question under a number; false when it was not taken. */
+  send(id: number): boolean;
+}
+
+interface Waiting<Answer> {
+  readonly call: Call<Answer>;
+  readonly timer: Timer;
+  /** The answer came, and waits for its op to take effect here. */
+  isHeld: boolean;
+}
+
+interface Held {
+  readonly op: number;
+  answer(): void;
+}
+
+/**
+ * Calls of this node to others that wait for an answer.
+ *
+ * An answer that names an op is held until the op took effect here: whoever wrote through this node reads on
+ * it what he has written. One that does not come in time, or whose node is gone, is 57, outcome unknown.
+ */
+export class ForwardedCalls<Answer> {
+  readonly #clock: Clock;
+  readonly #timeoutMs: number;
+  readonly #waiting = new Map<number, Waiting<Answer>>();
+  /** By group. */
+  readonly #held = new Map<object, Held[]>();
+  #nextId = 1;
+
+  /** @param options.timeoutMs  milliseconds until nobody knows what became of a call */
+  constructor(options: { readonly clock: Clock; readonly timeoutMs: number }) {
+    this.#clock = options.clock;
+    this.#timeoutMs = options.timeoutMs;
+  }
+
+  /** Calls that wait. */
+  get count(): number {
+    return this.#waiting.size;
+  }
+
+  /** Asks another node. */
+  ask(call: Call<Answer>): void {
+    const id = this.#nextId;
+    this.#nextId += 1;
+    const timer = this.#clock.setTimer(this.#timeoutMs, () => this.#giveUp(id));
+    this.#waiting.set(id, { call, timer, isHeld: false });
+    if (!call.send(id)) this.#end(id)?.failed(ErrorCode.TransientNotAccepted);
+  }
+
+  /**
+   * An answer came.
+   * @param until.op     0 for one that need not be held
+   * @param until.commit  last op of the group that took effect here
+   */
+  onAnswer(
+    from: number,
+    said: { readonly id: number; readonly answer: Answer },
+    until: { readonly group: object; readonly op: number; readonly commit: number },
+  ): void {
+    const { id, answer } = said;
+    const waiting = this.#waiting.get(id);
+    if (waiting === undefined || waiting.isHeld || waiting.call.to !== from) return;
+    const end = () => this.#end(id)?.answered(answer);
+    if (until.op <= until.commit) end();
+    else {
+      waiting.isHeld = true;
+      this.#hold(until.group, { op: until.op, answer: end });
+    }
+  }
+
+  /** Ops of a group up to this one took effect here. */
+  reached(group: object, op: number): void {
+    const held = this.#held.get(group);
+    if (held === undefined) return;
+    const due = held.filter((one) => one.op <= op);
+    if (due.length === held.length) this.#held.delete(group);
+    else if (due.length > 0)
+      this.#held.set(
+        group,
+        held.filter((one) => one.op > op),
+      );
+    for (const { answer } of due) answer();
+  }
+
+  /** A node is gone: nobody knows what became of what it was asked and has not answered. */
+  onPeerDown(peer: number): void {
+    for (const [id, { call, isHeld }] of [...this.#waiting]) {
+      if (call.to === peer && !isHeld) this.#giveUp(id);
+    }
+  }
+
+  /** Everybody who waits hears that nobody knows. */
+  stop(): void {
+    for (const id of [...this.#waiting.keys()]) this.#giveUp(id);
+    this.#held.clear();
+  }
+
+  #hold(group: object, held: Held): void {
+    const others = this.#held.get(group);
+    if (others === undefined) this.#held.set(group, [held]);
+    else others.push(held);
+  }
+
+  #giveUp(id: number): void {
+    this.#end(id)?.failed(ErrorCode.TransientNotCommitted);
+  }
+
+  #end(id: number): CallOutcome<Answer> | undefined {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    waiting?.timer.cancel();
+    return waiting?.call;
+  }
+}

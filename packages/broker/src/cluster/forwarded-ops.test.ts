@@ -1,0 +1,175 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { ErrorCode } from "@millrace/errors";
+import { ReplicaCommand } from "@millrace/framing";
+import type { Packet } from "@millrace/platform/sim";
+import { sendBody } from "../testing/test-batches.ts";
+import type { TestClient } from "../testing/test-client.ts";
+import { TestCluster } from "../testing/test-cluster.ts";
+import { pollBody, polled } from "../testing/test-polls.ts";
+import { createSmallTopic, forgetBody, storeBody } from "../testing/test-topics.ts";
+
+/** An SDK whose request numbers tell its sends apart. */
+const COUNTING_SDK = "millrace-node";
+/** Simulated milliseconds of one way between two nodes. */
+const LINK_MS = 1;
+
+/** Of which group a frame is and what it says, see docs/spec/replica-messages.md. */
+const isOfPartition = ({ bytes }: Packet) => bytes[140] === 2;
+const isLog = (packet: Packet) =>
+  isOfPartition(packet) &&
+  [ReplicaCommand.prepare, ReplicaCommand.commit].some((one) => packet.bytes[60] === one);
+const isAnswer = ({ bytes }: Packet) => bytes[60] === ReplicaCommand.forwardedReply;
+
+/** A cluster with a topic, and a client on a node that leads nothing. */
+async function withBackup({ sdkName = "test", partitionsCount = 1 } = {}) {
+  const cluster = await TestCluster.start();
+  const leader = await cluster.metadataPrimary();
+  const onLeader = await cluster.login(leader);
+  await cluster.drive(createSmallTopic(onLeader, {}, partitionsCount));
+  const [one, other] = [0, 1, 2].filter((at) => at !== leader) as [number, number];
+  for (let id = 0; id < partitionsCount; id += 1) await cluster.group(one, id);
+  const client = await cluster.login(one, 20n, sdkName);
+  return { cluster, leader, one, other, client, onLeader };
+}
+
+async function textsOf(cluster: TestCluster, client: TestClient, partitionId = 0): Promise<string[]> {
+  const payload = await cluster.drive(client.ok("PollMessages", pollBody({ partitionId })));
+  return polled(payload).messages.map(({ text }) => text);
+}
+
+/** Lets time pass until a node leads partition 0 that does not lead the metadata. */
+async function apartFrom(cluster: TestCluster, leader: number): Promise<number> {
+  cluster.passes = (packet) => packet.from !== leader || !isOfPartition(packet);
+  const groups = await Promise.all([0, 1, 2].map(async (at) => ({ at, group: await cluster.group(at, 0) })));
+  const { at } = await cluster.until(() => groups.find(({ at, group }) => at !== leader && group.isPrimary));
+  cluster.passes = () => true;
+  const { group } = groups[leader] ?? {};
+  await cluster.until(() => group?.replica?.status === "normal" && group.replica.primary === at);
+  return at;
+}
+
+describe("A node that does not lead a partition", () => {
+  it("passes a send on and answers once it is readable there.", async () => {
+    const { cluster, client, one } = await withBackup();
+    const begunMs = cluster.clock.monotonicMs();
+    await cluster.drive(client.ok("SendMessages", sendBody(["a"])));
+    const tookMs = cluster.clock.monotonicMs() - begunMs;
+    assert.ok(tookMs < 20 * LINK_MS, `it does not wait for the next broadcast, but ${tookMs} ms`);
+    assert.deepEqual(await textsOf(cluster, client), ["a"]);
+    assert.equal((await cluster.group(one, 0)).isPrimary, false);
+    await cluster.stop();
+  });
+
+  it("passes on what is stored and forgotten of offsets, and says what is wrong with it.", async () => {
+    const { cluster, client } = await withBackup();
+    await cluster.drive(client.ok("SendMessages", sendBody(["a"])));
+    const groups = await Promise.all([0, 1, 2].map((at) => cluster.group(at, 0)));
+    const isEverywhere = (offset?: number) =>
+      groups.every(({ partition }) => partition?.consumerOffset(1, 7) === offset);
+    const beyond = await cluster.drive(client.command("StoreConsumerOffset", storeBody(7, 5)));
+    assert.equal(beyond.code, ErrorCode.InvalidOffset);
+    const nothing = await cluster.drive(client.command("DeleteConsumerOffset", forgetBody(7)));
+    assert.equal(nothing.code, ErrorCode.ConsumerOffsetNotFound);
+    await cluster.drive(client.ok("StoreConsumerOffset", storeBody(7, 0)));
+    await cluster.until(() => isEverywhere(0));
+    await cluster.drive(client.ok("DeleteConsumerOffset", forgetBody(7)));
+    await cluster.until(() => isEverywhere());
+    await cluster.stop();
+  });
+
+  it("serves polls with auto-commit one behind the other.", async () => {
+    const { cluster, client } = await withBackup();
+    for (const text of ["a", "b", "c"]) await cluster.drive(client.ok("SendMessages", sendBody([text])));
+    const body = pollBody({ strategy: { kind: "next" }, count: 1, autoCommit: true });
+    const read: string[] = [];
+    for (let count = 0; count < 4; count += 1) {
+      const payload = await cluster.drive(client.ok("PollMessages", body));
+      read.push(...polled(payload).messages.map(({ text }) => text));
+    }
+    assert.deepEqual(read, ["a", "b", "c"]);
+    await cluster.stop();
+  });
+
+  it("takes sends also when it leads the metadata and another node leads the partition.", async () => {
+    const { cluster, leader, onLeader } = await withBackup();
+    const at = await apartFrom(cluster, leader);
+    assert.notEqual(at, leader);
+    await cluster.drive(onLeader.ok("SendMessages", sendBody(["a"])));
+    assert.deepEqual(await textsOf(cluster, onLeader), ["a"]);
+    await cluster.stop();
+  });
+
+  it("answers 58 while no node leads.", async () => {
+    const { cluster, leader, one, client } = await withBackup();
+    cluster.passes = ({ bytes }) => bytes[60] !== ReplicaCommand.doViewChange;
+    cluster.kill(leader);
+    const group = await cluster.group(one, 0);
+    await cluster.until(() => group.replica?.status === "view-change");
+    const answer = await cluster.drive(client.command("SendMessages", sendBody(["x"])));
+    assert.equal(answer.code, ErrorCode.TransientNotAccepted);
+    cluster.passes = () => true;
+    await cluster.stop();
+  });
+
+  it("answers 57 when the answer is lost, and a repetition is stored once.", async () => {
+    const { cluster, client } = await withBackup({ sdkName: COUNTING_SDK });
+    cluster.passes = (packet) => !isAnswer(packet);
+    const lost = await cluster.drive(client.command("SendMessages", sendBody(["once"]), { request: 1n }));
+    assert.equal(lost.code, ErrorCode.TransientNotCommitted);
+    cluster.passes = () => true;
+    const again = await cluster.drive(client.command("SendMessages", sendBody(["once"]), { request: 1n }));
+    assert.equal(again.code, 0);
+    assert.deepEqual(await textsOf(cluster, client), ["once"]);
+    await cluster.stop();
+  });
+
+  it("finds where a send went whose partition is the server's to choose.", async () => {
+    const { cluster, other, client } = await withBackup({ sdkName: COUNTING_SDK, partitionsCount: 3 });
+    const body = sendBody(["once"], { partitioning: { kind: "balanced" } });
+    const isUnheard = (packet: Packet) => packet.to === other && isLog(packet);
+    cluster.passes = (packet) => !isAnswer(packet) && !isUnheard(packet);
+    const lost = await cluster.drive(client.command("SendMessages", body, { request: 1n }));
+    assert.equal(lost.code, ErrorCode.TransientNotCommitted);
+    cluster.passes = (packet) => !isUnheard(packet);
+    const elsewhere = await cluster.login(other, 20n, COUNTING_SDK);
+    const again = elsewhere.command("SendMessages", body, { request: 1n });
+    await cluster.clock.run(100);
+    const groups = await Promise.all([0, 1, 2].map((id) => cluster.group(other, id)));
+    assert.ok(groups.every(({ partition }) => partition?.lastOp === 0), "it has not heard of the first one"); // biome-ignore format: one line
+    cluster.passes = () => true;
+    assert.equal((await cluster.drive(again)).code, 0);
+    const found: string[] = [];
+    for (const id of [0, 1, 2]) found.push(...(await textsOf(cluster, elsewhere, id)));
+    assert.deepEqual(found, ["once"]);
+    await cluster.stop();
+  });
+
+  it("keeps the order of a connection's sends while it comes to lead the partition itself.", async () => {
+    const { cluster, leader, one, client } = await withBackup();
+    const group = await cluster.group(one, 0);
+    const sent: Promise<{ text: string; code: number }>[] = [];
+    let number = 0;
+    const sendOne = () => {
+      number += 1;
+      const text = `${number}`;
+      sent.push(client.command("SendMessages", sendBody([text])).then(({ code }) => ({ text, code })));
+    };
+    for (let count = 0; count < 20; count += 1) sendOne();
+    cluster.kill(leader);
+    await cluster.until(() => {
+      if (number < 400) sendOne();
+      return group.isPrimary || group.replica?.status === "normal";
+    });
+    await cluster.clock.run(5000);
+    for (let count = 0; count < 20; count += 1) sendOne();
+    const answers = await cluster.drive(Promise.all(sent));
+    const acknowledged = answers.filter(({ code }) => code === 0).map(({ text }) => text);
+    const stored = await textsOf(cluster, client);
+    const inOrder = [...stored].sort((a, b) => Number(a) - Number(b));
+    assert.deepEqual(stored, inOrder);
+    assert.ok(acknowledged.every((text) => stored.includes(text)));
+    assert.ok(acknowledged.includes(`${number}`), "it goes on");
+    await cluster.stop();
+  });
+});

@@ -1,0 +1,187 @@
+import type { Clock } from "@millrace/platform";
+import {
+  type ClusterGroups,
+  type ClusterPartitionGroup,
+  type GroupStanding,
+  type PartitionKey,
+  type PartitionRange,
+  type PartitionStanding,
+  STANDINGS_MAX,
+} from "@millrace/protocol";
+import type { Replica } from "@millrace/vsr";
+import type { MetadataPlane } from "../metadata-plane/metadata-plane.ts";
+import { LocalPartition } from "../partition-plane/local-partition.ts";
+import type { PartitionPlane } from "../partition-plane/partition-plane.ts";
+import { ForwardedCalls } from "./forwarded-calls.ts";
+
+/** Milliseconds that a node has for its answer: one that is silent is told of as such. */
+const ANSWER_MAX_MS = 1000;
+
+const SILENT: GroupStanding = { status: "silent", view: 0, op: 0, commit: 0 };
+
+/** What one node says of itself. */
+export interface NodeStandings {
+  readonly metadata: GroupStanding;
+  readonly partitions: readonly PartitionStanding[];
+}
+
+/** The way of the question and of its answer; both may be lost. */
+export interface StandingsWire {
+  /** False when there was no way or no room: then it was not sent. */
+  sendStandingsRequest(to: number, id: number, range: PartitionRange | undefined): boolean;
+  sendStandings(to: number, id: number, standings: NodeStandings): void;
+}
+
+/** What the standings are of. */
+export interface GroupStandingsOptions {
+  readonly clock: Clock;
+  readonly wire: StandingsWire;
+  readonly replica: number;
+  readonly replicaCount: number;
+  readonly metadata: MetadataPlane;
+  readonly partitions: PartitionPlane;
+}
+
+/** Which page of the partitions' groups is asked for. */
+export interface StandingsPage {
+  readonly after: PartitionKey | undefined;
+  readonly countMax: number;
+  readonly streamId: number | undefined;
+  readonly topicId: number | undefined;
+}
+
+const NO_WAIT = { op: 0, commit: 0 };
+
+/** Where each node of the cluster stands in each group: of its own from memory, of the others by asking. */
+export class GroupStandings {
+  readonly #options: GroupStandingsOptions;
+  readonly #calls: ForwardedCalls<NodeStandings>;
+
+  constructor(options: GroupStandingsOptions) {
+    this.#options = options;
+    this.#calls = new ForwardedCalls({ clock: options.clock, timeoutMs: ANSWER_MAX_MS });
+  }
+
+  /** Asks all nodes; calls back once, within a second, with what those said that answered. */
+  collect(page: StandingsPage, done: (groups: ClusterGroups) => void): void {
+    const { replica, replicaCount } = this.#options;
+    const own = this.#page(page);
+    const range = rangeOf(own.partitions);
+    const answers: (NodeStandings | undefined)[] = new Array(replicaCount).fill(undefined);
+    answers[replica] = { metadata: standingOf(this.#options.metadata.replica), partitions: own.partitions };
+    let waiting = replicaCount - 1;
+    const heard = (from: number, answer?: NodeStandings) => {
+      answers[from] = answer;
+      waiting -= 1;
+      if (waiting === 0) done(joined(own, answers));
+    };
+    if (waiting === 0) done(joined(own, answers));
+    for (let to = 0; to < replicaCount; to += 1) if (to !== replica) this.#ask(to, range, heard);
+  }
+
+  /** Another node asks. */
+  onRequest(from: number, id: number, range: PartitionRange | undefined): void {
+    const { metadata, wire } = this.#options;
+    const partitions = range === undefined ? [] : this.#ownIn((key) => isWithin(key, range));
+    const told = partitions.slice(0, STANDINGS_MAX);
+    wire.sendStandings(from, id, { metadata: standingOf(metadata.replica), partitions: told });
+  }
+
+  /** Another node answers. */
+  onStandings(from: number, id: number, standings: NodeStandings): void {
+    this.#calls.onAnswer(from, { id, answer: standings }, { group: this, ...NO_WAIT });
+  }
+
+  /** A node is gone. */
+  onPeerDown(peer: number): void {
+    this.#calls.onPeerDown(peer);
+  }
+
+  /** What is under way ends without the other nodes. */
+  stop(): void {
+    this.#calls.stop();
+  }
+
+  #ask(
+    to: number,
+    range: PartitionRange | undefined,
+    heard: (from: number, answer?: NodeStandings) => void,
+  ): void {
+    this.#calls.ask({
+      to,
+      send: (id) => this.#options.wire.sendStandingsRequest(to, id, range),
+      answered: (answer) => heard(to, answer),
+      failed: () => heard(to),
+    });
+  }
+
+  #page({ after, countMax, streamId, topicId }: StandingsPage): OwnPage {
+    const isAsked = (key: PartitionKey) =>
+      (streamId === undefined || key.streamId === streamId) &&
+      (topicId === undefined || key.topicId === topicId) &&
+      (after === undefined || compareKeys(key, after) > 0);
+    if (countMax === 0) return { partitions: [], isLast: true };
+    const all = this.#ownIn(isAsked);
+    return { partitions: all.slice(0, countMax), isLast: all.length <= countMax };
+  }
+
+  #ownIn(isAsked: (key: PartitionKey) => boolean): PartitionStanding[] {
+    const found: PartitionStanding[] = [];
+    for (const handle of this.#options.partitions.handles()) {
+      if (!(handle instanceof LocalPartition) || !isAsked(handle.identity)) continue;
+      const { streamId, topicId, partitionId } = handle.identity;
+      const { replica, fault } = handle.group;
+      const standing = fault === undefined ? standingOf(replica) : { ...standingOf(replica), ...FAULTY };
+      found.push({ streamId, topicId, partitionId, standing });
+    }
+    return found.sort(compareKeys);
+  }
+}
+
+const FAULTY = { status: "silent" } as const;
+
+interface OwnPage {
+  readonly partitions: readonly PartitionStanding[];
+  readonly isLast: boolean;
+}
+
+/** Where a replica stands; nothing is one that is not open. */
+export function standingOf(replica: Replica | undefined): GroupStanding {
+  if (replica === undefined) return SILENT;
+  const { status, view, op, commit } = replica;
+  return { status, view, op, commit };
+}
+
+function rangeOf(partitions: readonly PartitionKey[]): PartitionRange | undefined {
+  const [first, last] = [partitions[0], partitions.at(-1)];
+  return first === undefined || last === undefined ? undefined : { first: keyOf(first), last: keyOf(last) };
+}
+
+function joined(own: OwnPage, answers: readonly (NodeStandings | undefined)[]): ClusterGroups {
+  const byNode = answers.map(
+    (answer) => new Map(answer?.partitions.map((one) => [textOf(one), one.standing])),
+  );
+  const partitions = own.partitions.map((one): ClusterPartitionGroup => {
+    const key = textOf(one);
+    return { ...keyOf(one), standings: byNode.map((standings) => standings.get(key)) };
+  });
+  const nodes = answers.map((answer, replica) => ({ replica, metadata: answer?.metadata }));
+  const last = own.partitions.at(-1);
+  return { nodes, partitions, next: own.isLast || last === undefined ? undefined : keyOf(last) };
+}
+
+function keyOf({ streamId, topicId, partitionId }: PartitionKey): PartitionKey {
+  return { streamId, topicId, partitionId };
+}
+
+function textOf({ streamId, topicId, partitionId }: PartitionKey): string {
+  return `${streamId}/${topicId}/${partitionId}`;
+}
+
+function isWithin(key: PartitionKey, { first, last }: PartitionRange): boolean {
+  return compareKeys(key, first) >= 0 && compareKeys(key, last) <= 0;
+}
+
+function compareKeys(one: PartitionKey, other: PartitionKey): number {
+  return one.streamId - other.streamId || one.topicId - other.topicId || one.partitionId - other.partitionId;
+}

@@ -1,0 +1,88 @@
+import { ByteReader, ByteWriter } from "@millrace/framing";
+import type { PartitionIdentity } from "@millrace/storage";
+import type { OffsetKey } from "../partition-handle.ts";
+import type { OpResult } from "../partition-op.ts";
+
+/** What a backup asks the primary of a partition's group: the operation byte of a forwarded request. */
+export const ForwardedKind = {
+  /** Append the batch. */
+  append: 160,
+  /** Store an offset. */
+  storeOffset: 161,
+  /** Forget an offset. */
+  deleteOffset: 162,
+  /** Store an offset unless it is there already, for polls with auto-commit. */
+  moveOffset: 163,
+  /** Tell whether the request was seen; nothing is written. */
+  findSeen: 164,
+} as const;
+/** Byte of a kind. */
+export type ForwardedKind = (typeof ForwardedKind)[keyof typeof ForwardedKind];
+
+/** A client's operation on its way from the node that admitted it to the primary of the partition's group. */
+export interface ForwardedOp {
+  /** The sender's number for it. */
+  readonly id: number;
+  /** The group's view that the sender is in: a primary of another one does not take it. */
+  readonly view: number;
+  readonly kind: ForwardedKind;
+  readonly client: bigint;
+  readonly request: bigint;
+  readonly user: number;
+  /** See `PartitionOp.isNumbered`. */
+  readonly isNumbered: boolean;
+  /** The unstamped batch, or what `encodeOffsetWrite` made; lent for the call. */
+  readonly body: Uint8Array;
+}
+
+/** What the primary says to it. */
+export type ForwardedOpAnswer =
+  | { readonly kind: "committed"; readonly result: OpResult }
+  /** Nothing was written: the offset was there already, the request was not seen. `op` is committed. */
+  | { readonly kind: "nothing"; readonly op: number; readonly view: number }
+  | { readonly kind: "refused"; readonly code: number };
+
+/** The way of forwarded operations to other nodes. */
+export interface ForwardedOpWire {
+  /**
+   * @param onDone  called once when the body is not needed any more, also when nothing was sent
+   * @returns false when there was no way or no room: then it was not sent
+   */
+  sendOp(to: number, partition: PartitionIdentity, op: ForwardedOp, onDone?: () => void): boolean;
+  sendOpAnswer(
+    to: number,
+    partition: PartitionIdentity,
+    said: { readonly id: number; readonly answer: ForwardedOpAnswer },
+  ): void;
+}
+
+/** A write of an offset as it travels. */
+export interface OffsetWrite {
+  readonly key: OffsetKey;
+  /** Code with which it is refused unless it repeats one that was done; nothing when it is allowed. */
+  readonly refusal: number | undefined;
+  /** 0 for one that is forgotten. */
+  readonly offset: bigint;
+}
+
+const OFFSET_WRITE_LENGTH = 1 + 4 + 4 + 8;
+
+/** Kind u8, id u32, refusal u32 (0: none), offset u64. */
+export function encodeOffsetWrite({ key, refusal, offset }: OffsetWrite): Uint8Array {
+  const writer = new ByteWriter(OFFSET_WRITE_LENGTH);
+  return writer
+    .u8(key.kind)
+    .u32(key.id)
+    .u32(refusal ?? 0)
+    .u64(offset)
+    .finish();
+}
+
+/** The counterpart of `encodeOffsetWrite`; nothing for what is not of that form. */
+export function decodeOffsetWrite(body: Uint8Array): OffsetWrite | undefined {
+  if (body.length !== OFFSET_WRITE_LENGTH) return undefined;
+  const reader = new ByteReader(body);
+  const [kind, id, refusal, offset] = [reader.u8(), reader.u32(), reader.u32(), reader.u64()];
+  if (kind !== 1 && kind !== 2) return undefined;
+  return { key: { kind, id }, refusal: refusal === 0 ? undefined : refusal, offset };
+}

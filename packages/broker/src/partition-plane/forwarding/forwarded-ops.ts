@@ -1,0 +1,202 @@
+import { ErrorCode } from "@millrace/errors";
+import type { Clock, Counter } from "@millrace/platform";
+import { ForwardedCalls } from "../../cluster/forwarded-calls.ts";
+import type { PartitionGroup } from "../partition-group.ts";
+import type { BatchOp, ClientOp, OffsetOp, SeenRequest, StoreOffsetOp } from "../partition-handle.ts";
+import { ForwardWindow } from "./forward-window.ts";
+import {
+  encodeOffsetWrite,
+  ForwardedKind,
+  type ForwardedOpAnswer,
+  type ForwardedOpWire,
+} from "./forwarded-op.ts";
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** Of the 4096 frames that may wait for a node a quarter; of the bytes of its two longest a half. */
+const LIMITS = {
+  heldAboveCount: 256,
+  heldAboveLength: 16 * MIB,
+  countMax: 1024,
+  lengthMax: 64 * MIB,
+};
+
+/**
+ * How much longer than for room an operation waits for its answer: it may wait for room there, for a disk,
+ * and for the op to come here. A node that is gone is noticed earlier.
+ */
+const PATIENCE_FACTOR = 5;
+
+/** What forwarding works with. */
+export interface ForwardedOpsOptions {
+  readonly clock: Clock;
+  readonly wire: ForwardedOpWire;
+  /** Milliseconds an operation waits for room before it is refused. */
+  readonly admissionTimeoutMs: number;
+  readonly metrics: {
+    /** Counts what was passed on. */
+    readonly forwarded: Counter;
+    /** Counts what was answered with 58. */
+    readonly deniedTransient: Counter;
+  };
+}
+
+/** One operation as it is passed on. */
+interface Passed {
+  readonly kind: ForwardedKind;
+  readonly op: Pick<ClientOp, "client" | "request" | "user" | "isNumbered">;
+  readonly body: Uint8Array;
+  readonly holder?: BatchOp["holder"] | undefined;
+  /** Called once when `body` is not needed any more. */
+  onDone?(): void;
+  answered(answer: ForwardedOpAnswer): void;
+}
+
+const NOTHING = new Uint8Array(0);
+
+/**
+ * Operations of clients on partitions whose group another node leads: passed on to that node, and answered
+ * once they took effect here too, so whoever wrote reads on this node what he has written.
+ *
+ * What is passed on names the view of the group. A primary takes only what is of its own view, so nothing
+ * that was passed on before a view change gets its place behind what was written here after it: the order of
+ * a connection's writes stays. Where no primary is known the answer is 58; where the answer is lost, 57.
+ * @see docs/adr/0052
+ */
+export class ForwardedOps {
+  readonly #options: ForwardedOpsOptions;
+  readonly #calls: ForwardedCalls<ForwardedOpAnswer>;
+  readonly #window = new ForwardWindow(LIMITS);
+
+  constructor(options: ForwardedOpsOptions) {
+    const { clock, admissionTimeoutMs } = options;
+    this.#options = options;
+    this.#calls = new ForwardedCalls({ clock, timeoutMs: PATIENCE_FACTOR * admissionTimeoutMs });
+  }
+
+  /** Operations on their way. */
+  get count(): number {
+    return this.#calls.count;
+  }
+
+  /** See `PartitionHandle.append`. */
+  append(group: PartitionGroup, op: BatchOp): void {
+    const { batchLease, holder } = op;
+    this.#pass(group, {
+      ...{ kind: ForwardedKind.append, op, body: batchLease.bytes, holder },
+      onDone: () => batchLease.release(),
+      answered: (answer) => answerOp(op, answer),
+    });
+  }
+
+  /** See `PartitionHandle.storeOffset`. */
+  storeOffset(group: PartitionGroup, op: StoreOffsetOp): void {
+    const answered = (answer: ForwardedOpAnswer) => answerOp(op, answer);
+    this.#pass(group, { kind: ForwardedKind.storeOffset, op, body: encodeOffsetWrite(op), answered });
+  }
+
+  /** See `PartitionHandle.storeOffsetForward`. */
+  storeOffsetForward(group: PartitionGroup, op: StoreOffsetOp, nothingToMove: () => void): void {
+    this.#pass(group, {
+      ...{ kind: ForwardedKind.moveOffset, op, body: encodeOffsetWrite(op) },
+      answered: (answer) => (answer.kind === "nothing" ? nothingToMove() : answerOp(op, answer)),
+    });
+  }
+
+  /** See `PartitionHandle.deleteOffset`. */
+  deleteOffset(group: PartitionGroup, op: OffsetOp): void {
+    const body = encodeOffsetWrite({ ...op, offset: 0n });
+    const answered = (answer: ForwardedOpAnswer) => answerOp(op, answer);
+    this.#pass(group, { kind: ForwardedKind.deleteOffset, op, body, answered });
+  }
+
+  /**
+   * Asks the primary whether a request is under way or remembered there.
+   * @param done  a code when nobody could tell
+   */
+  findSeen(group: PartitionGroup, request: SeenRequest, done: (isSeen: boolean | number) => void): void {
+    this.#pass(group, {
+      ...{ kind: ForwardedKind.findSeen, op: { ...request, isNumbered: true }, body: NOTHING },
+      answered: (answer) => done(answer.kind === "refused" ? answer.code : answer.kind === "committed"),
+    });
+  }
+
+  /** What another node says to an operation that was passed on to it. */
+  onAnswer(
+    from: number,
+    group: PartitionGroup,
+    said: { readonly id: number; readonly answer: ForwardedOpAnswer },
+  ): void {
+    this.#calls.onAnswer(from, said, { group, op: opOf(said.answer), commit: commitOf(group) });
+  }
+
+  /** Ops of a group took effect here. */
+  reached(group: PartitionGroup): void {
+    this.#calls.reached(group, commitOf(group));
+  }
+
+  /** A node is gone, see `ForwardedCalls.onPeerDown`. */
+  onPeerDown(peer: number): void {
+    this.#calls.onPeerDown(peer);
+  }
+
+  /** Everybody who waits hears that nobody knows. */
+  stop(): void {
+    this.#calls.stop();
+  }
+
+  #pass(group: PartitionGroup, passed: Passed): void {
+    const { metrics } = this.#options;
+    const primary = primaryOf(group);
+    const { length } = passed.body;
+    if (primary === undefined || !this.#window.begin(length, passed.holder)) {
+      metrics.deniedTransient.add(1);
+      passed.onDone?.();
+      passed.answered({ kind: "refused", code: ErrorCode.TransientNotAccepted });
+      return;
+    }
+    metrics.forwarded.add(1);
+    const end = (answer: ForwardedOpAnswer) => {
+      this.#window.end(length);
+      passed.answered(answer);
+    };
+    this.#calls.ask({
+      to: primary,
+      send: (id) => this.#send(group, { to: primary, id, passed }),
+      answered: end,
+      failed: (code) => end({ kind: "refused", code }),
+    });
+  }
+
+  #send(
+    group: PartitionGroup,
+    { to, id, passed }: { readonly to: number; readonly id: number; readonly passed: Passed },
+  ): boolean {
+    const { kind, op, body, onDone } = passed;
+    const { client, request, user, isNumbered } = op;
+    const view = group.replica?.view ?? 0;
+    const forwarded = { id, view, kind, client, request, user, isNumbered, body };
+    return this.#options.wire.sendOp(to, group.identity, forwarded, onDone);
+  }
+}
+
+/** Another node that leads the group; nothing while a view has not begun here. */
+function primaryOf({ replica }: PartitionGroup): number | undefined {
+  return replica?.status === "normal" && !replica.isPrimary ? replica.primary : undefined;
+}
+
+function answerOp(op: Pick<ClientOp, "committed" | "failed">, answer: ForwardedOpAnswer): void {
+  if (answer.kind === "committed") op.committed(answer.result);
+  else op.failed(answer.kind === "refused" ? answer.code : ErrorCode.TransientNotCommitted);
+}
+
+/** Up to which op this node has to come before the answer is given. */
+function opOf(answer: ForwardedOpAnswer): number {
+  if (answer.kind === "committed") return answer.result.op;
+  return answer.kind === "nothing" ? answer.op : 0;
+}
+
+function commitOf({ partition }: PartitionGroup): number {
+  return partition?.committedOp ?? 0;
+}

@@ -1,0 +1,94 @@
+import { ErrorCode } from "@millrace/errors";
+import type { BlockPool } from "@millrace/framing";
+import { Operation } from "@millrace/protocol";
+import type { LocalPartition } from "../local-partition.ts";
+import type { ClientOp } from "../partition-handle.ts";
+import type { ReceivedBody } from "../partition-replication.ts";
+import { leaseOfReceived } from "../received-lease.ts";
+import {
+  decodeOffsetWrite,
+  ForwardedKind,
+  type ForwardedOp,
+  type ForwardedOpAnswer,
+  type OffsetWrite,
+} from "./forwarded-op.ts";
+
+/** A forwarded operation at the node it was passed on to. */
+export interface ServedOp {
+  readonly op: ForwardedOp;
+  /** Its body; lent for the call. */
+  readonly body: ReceivedBody;
+  readonly pool: BlockPool;
+  /** Called once. */
+  answer(answer: ForwardedOpAnswer): void;
+}
+
+/**
+ * Does what another node passed on, when this one is primary of the partition's group in the view that the
+ * sender named; else it answers 58, and so it does where there is no memory for a batch.
+ */
+export function serveForwardedOp(partition: LocalPartition | undefined, served: ServedOp): void {
+  const { op, answer } = served;
+  const replica = partition?.group.replica;
+  if (partition === undefined || replica?.isPrimary !== true || replica.view !== op.view) {
+    answer({ kind: "refused", code: ErrorCode.TransientNotAccepted });
+    return;
+  }
+  switch (op.kind) {
+    case ForwardedKind.append:
+      append(partition, served);
+      break;
+    case ForwardedKind.findSeen:
+      findSeen(partition, served);
+      break;
+    default:
+      writeOffset(partition, served);
+  }
+}
+
+function append(partition: LocalPartition, served: ServedOp): void {
+  const batchLease = leaseOfReceived(served.pool, served.body);
+  if (batchLease === undefined) {
+    served.answer({ kind: "refused", code: ErrorCode.TransientNotAccepted });
+    return;
+  }
+  partition.append({
+    ...clientOpOf(served),
+    operation: Operation.SendMessages,
+    batchLease,
+    isPassedOn: true,
+  });
+}
+
+/** What is not committed yet counts too: it will be, or the request that repeats it fails with it. */
+function findSeen({ group }: LocalPartition, { op, answer }: ServedOp): void {
+  const place = { op: 0, view: op.view };
+  if (!group.repetitions.hasSeen(op)) answer({ kind: "nothing", ...place });
+  else answer({ kind: "committed", result: { ...place, baseOffset: 0, timestamp: 0, isRepeated: true } });
+}
+
+function writeOffset(partition: LocalPartition, served: ServedOp): void {
+  const { op, body, answer } = served;
+  const write = decodeOffsetWrite(body.bytes);
+  if (write === undefined) {
+    answer({ kind: "refused", code: ErrorCode.InvalidCommand });
+    return;
+  }
+  const asked: ClientOp & OffsetWrite = { ...clientOpOf(served), ...write };
+  const nothingToMove = () => {
+    const { partition: stored } = partition.group;
+    answer({ kind: "nothing", op: stored?.committedOp ?? 0, view: op.view });
+  };
+  if (op.kind === ForwardedKind.moveOffset) partition.storeOffsetForward(asked, nothingToMove);
+  else if (op.kind === ForwardedKind.storeOffset) partition.storeOffset(asked);
+  else partition.deleteOffset(asked);
+}
+
+function clientOpOf({ op, answer }: ServedOp): ClientOp {
+  const { client, request, user, isNumbered } = op;
+  return {
+    ...{ client, request, user, isNumbered },
+    committed: (result) => answer({ kind: "committed", result }),
+    failed: (code) => answer({ kind: "refused", code }),
+  };
+}

@@ -1,0 +1,23 @@
+import type { CodedError } from "@millrace/errors";
+import type { BatchFacts, Partition } from "@millrace/storage";
+import type { Prepare } from "@millrace/vsr";
+import type { QueuedOp } from "./partition-op.ts";
+
+const NUMBERED: BatchFacts = { isNumbered: true };
+
+/**
+ * Appends what the group agreed to journal, a batch in its stored form where it has one of its own.
+ * @param done  called once when the write has ended, as the partition says
+ */
+export function writeOp(partition: Partition, prepare: Prepare, done: (error?: CodedError) => void): void {
+  const queued = prepare.body as QueuedOp;
+  const { op, storedLease } = queued;
+  const isNumbered = op.isNumbered === true;
+  if (storedLease !== undefined) {
+    partition.appendBatch(prepare, storedLease, done, { clearLease: op.batchLease, isNumbered });
+    queued.storedLease = undefined;
+    storedLease.release();
+  } else if (op.batchLease !== undefined) {
+    partition.appendBatch(prepare, op.batchLease, done, isNumbered ? NUMBERED : undefined);
+  } else partition.appendOperation(prepare, queued.body, done, isNumbered);
+}
