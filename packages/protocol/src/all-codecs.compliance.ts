@@ -83,6 +83,32 @@ const pollReply = record({
   batches: fc.uint8Array({ maxLength: 50 }),
 });
 
+const pollRequest = fc
+  .tuple(any.offsetTarget, any.pollingStrategy, any.u32, fc.boolean())
+  .map(([target, strategy, count, autoCommit]) => ({ ...target, strategy, count, autoCommit }));
+
+const clusterNode = record({
+  name: any.text,
+  ip: any.text,
+  tcpPort: any.u16,
+  quicPort: any.u16,
+  httpPort: any.u16,
+  websocketPort: any.u16,
+  role: keysOf(NodeRoleCode),
+  status: keysOf(NodeStatusCode),
+});
+
+const consumerSession = record({
+  client: fc.bigInt({ min: 0n, max: 2n ** 128n - 1n }),
+  session: any.counter,
+  metadataWatermark: any.counter,
+});
+const pollRoutingReply = codec(
+  record({ consumerSession, primary: clusterNode }),
+  protocol.encodePollRoutingReply,
+  protocol.decodePollRoutingReply,
+);
+
 /** Head and batches as one body, as a client sees them. */
 function encodePollMessagesReply(reply: protocol.PollMessagesReply): Uint8Array {
   const body = new Uint8Array(protocol.POLL_REPLY_HEAD_LENGTH + reply.batches.length);
@@ -156,23 +182,16 @@ export const ALL_CODECS: Readonly<Record<CommandName, CommandCodecs>> = {
   },
   GetClusterMetadata: {
     reply: codec(
-      record({
-        name: any.text,
-        nodes: list(
-          record({
-            name: any.text,
-            ip: any.text,
-            tcpPort: any.u16,
-            quicPort: any.u16,
-            httpPort: any.u16,
-            websocketPort: any.u16,
-            role: keysOf(NodeRoleCode),
-            status: keysOf(NodeStatusCode),
-          }),
-        ),
-      }),
+      record({ name: any.text, nodes: list(clusterNode) }),
       protocol.encodeGetClusterMetadataReply,
       protocol.decodeGetClusterMetadataReply,
+    ),
+  },
+  AttachConsumerSession: {
+    request: codec(
+      consumerSession,
+      protocol.encodeAttachConsumerSession,
+      protocol.decodeAttachConsumerSession,
     ),
   },
   DescribeOptions: {
@@ -290,14 +309,20 @@ export const ALL_CODECS: Readonly<Record<CommandName, CommandCodecs>> = {
     ),
   },
   PollMessages: {
-    request: codec(
-      fc
-        .tuple(any.offsetTarget, any.pollingStrategy, any.u32, fc.boolean())
-        .map(([target, strategy, count, autoCommit]) => ({ ...target, strategy, count, autoCommit })),
-      protocol.encodePollMessages,
-      protocol.decodePollMessages,
-    ),
+    request: codec(pollRequest, protocol.encodePollMessages, protocol.decodePollMessages),
     reply: codec(pollReply, encodePollMessagesReply, protocol.decodePollMessagesReply),
+  },
+  GetPollRouting: {
+    request: codec(pollRequest, protocol.encodePollMessages, protocol.decodePollMessages),
+    reply: pollRoutingReply,
+  },
+  PollMessagesOnPrimary: {
+    request: codec(pollRequest, protocol.encodePollMessages, protocol.decodePollMessages),
+    reply: codec(pollReply, encodePollMessagesReply, protocol.decodePollMessagesReply),
+  },
+  GetConsumerOffsetRouting: {
+    request: codec(any.offsetTarget, protocol.encodeGetConsumerOffset, protocol.decodeGetConsumerOffset),
+    reply: pollRoutingReply,
   },
   SendMessages: {
     request: codec(sendMetadata, protocol.encodeSendMetadata, protocol.decodeSendMetadata),

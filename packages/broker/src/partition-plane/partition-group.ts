@@ -117,6 +117,11 @@ export class PartitionGroup {
     return this.#replica?.isPrimary === true;
   }
 
+  /** This node's replica of the group, to be looked at; nothing while the partition is not open. */
+  get replica(): Replica | undefined {
+    return this.#replica;
+  }
+
   /**
    * Takes the opened partition, or the reason why it could not be opened, and starts on what waits. With one
    * replica everything that recovery found is committed; the others know the fate of `suffix`.
