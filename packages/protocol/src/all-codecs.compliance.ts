@@ -4,6 +4,14 @@ import { record } from "./arbitraries.compliance.ts";
 import type { CommandName } from "./command.table.ts";
 import * as protocol from "./index.ts";
 import {
+  clusterNode,
+  consumerSession,
+  encodePollMessagesReply,
+  pollReply,
+  pollRequest,
+  pollRouting,
+} from "./poll-arbitraries.compliance.ts";
+import {
   clientDetails,
   clientRecord,
   groupDetails,
@@ -31,7 +39,6 @@ import {
   verifyStepReply,
 } from "./record-arbitraries.compliance.ts";
 import { OptionScopeCode } from "./system/describe-options.ts";
-import { NodeRoleCode, NodeStatusCode } from "./system/get-cluster-metadata.ts";
 import { SnapshotCompressionCode, SnapshotTypeCode } from "./system/get-snapshot.ts";
 
 /** One codec with a generator of its values; what every codec has to satisfy is in `body-codec.test.ts`. */
@@ -75,47 +82,6 @@ const sendMetadata = record({
   partitioning: any.partitioning,
   messagesCount: any.u32,
 }).map((metadata) => ({ ...metadata, batchPosition: protocol.encodeSendMetadata(metadata).length }));
-
-const pollReply = record({
-  partitionId: any.u32,
-  currentOffset: any.counter,
-  count: any.u32,
-  batches: fc.uint8Array({ maxLength: 50 }),
-});
-
-const pollRequest = fc
-  .tuple(any.offsetTarget, any.pollingStrategy, any.u32, fc.boolean())
-  .map(([target, strategy, count, autoCommit]) => ({ ...target, strategy, count, autoCommit }));
-
-const clusterNode = record({
-  name: any.text,
-  ip: any.text,
-  tcpPort: any.u16,
-  quicPort: any.u16,
-  httpPort: any.u16,
-  websocketPort: any.u16,
-  role: keysOf(NodeRoleCode),
-  status: keysOf(NodeStatusCode),
-});
-
-const consumerSession = record({
-  client: fc.bigInt({ min: 0n, max: 2n ** 128n - 1n }),
-  session: any.counter,
-  metadataWatermark: any.counter,
-});
-const pollRoutingReply = codec(
-  record({ consumerSession, primary: clusterNode }),
-  protocol.encodePollRoutingReply,
-  protocol.decodePollRoutingReply,
-);
-
-/** Head and batches as one body, as a client sees them. */
-function encodePollMessagesReply(reply: protocol.PollMessagesReply): Uint8Array {
-  const body = new Uint8Array(protocol.POLL_REPLY_HEAD_LENGTH + reply.batches.length);
-  body.set(protocol.encodePollReplyHead(reply));
-  body.set(reply.batches, protocol.POLL_REPLY_HEAD_LENGTH);
-  return body;
-}
 
 /**
  * Every command of the protocol and its codecs; `{}` is a command whose bodies are empty, or that is refused.
@@ -314,7 +280,7 @@ export const ALL_CODECS: Readonly<Record<CommandName, CommandCodecs>> = {
   },
   GetPollRouting: {
     request: codec(pollRequest, protocol.encodePollMessages, protocol.decodePollMessages),
-    reply: pollRoutingReply,
+    reply: codec(pollRouting, protocol.encodePollRoutingReply, protocol.decodePollRoutingReply),
   },
   PollMessagesOnPrimary: {
     request: codec(pollRequest, protocol.encodePollMessages, protocol.decodePollMessages),
@@ -322,7 +288,7 @@ export const ALL_CODECS: Readonly<Record<CommandName, CommandCodecs>> = {
   },
   GetConsumerOffsetRouting: {
     request: codec(any.offsetTarget, protocol.encodeGetConsumerOffset, protocol.decodeGetConsumerOffset),
-    reply: pollRoutingReply,
+    reply: codec(pollRouting, protocol.encodePollRoutingReply, protocol.decodePollRoutingReply),
   },
   SendMessages: {
     request: codec(sendMetadata, protocol.encodeSendMetadata, protocol.decodeSendMetadata),

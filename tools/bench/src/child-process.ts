@@ -27,7 +27,7 @@ export function spawnServerNode(
   return spawnServer(process.execPath, args, env, cores);
 }
 
-/** Runs a program on some cores where `taskset` is there: the first, so that servers and client share none. */
+/** Runs a program on some cores where `taskset` is there: the first, so that server and client share none. */
 export function spawnServer(
   server: string,
   args: readonly string[],

@@ -20,7 +20,9 @@ const POLL = pollBody({
   autoCommit: true,
 });
 
-/** A cluster with three messages, and a member of the group that is connected to a node that leads nothing. */
+/**
+ * A cluster with three messages, and a member of the group that is connected to a node that leads nothing.
+ */
 async function withMember() {
   const cluster = await TestCluster.start();
   const primary = await cluster.metadataPrimary();
@@ -50,7 +52,7 @@ async function offsetsOf(cluster: TestCluster, client: TestClient): Promise<numb
 }
 
 describe("The way of a consumer to the node that leads its partition", () => {
-  it("leads from any node to the primary, where an attached connection polls and commits for the member", async () => {
+  it("leads from any node to the primary, where a second connection polls and commits for the member", async () => {
     const { cluster, primary, member } = await withMember();
     const routing = await routingOf(cluster, member);
     assert.equal(routing.primary.tcpPort, 1000 + primary);
@@ -69,7 +71,7 @@ describe("The way of a consumer to the node that leads its partition", () => {
     await cluster.stop();
   });
 
-  it("is closed on a node that does not lead the partition, and opens elsewhere when the primary is killed", async () => {
+  it("is closed on a node that does not lead the partition, and leads elsewhere behind a killed one", async () => {
     const { cluster, primary, member } = await withMember();
     const refused = await cluster.drive(member.command("PollMessagesOnPrimary", POLL));
     assert.equal(refused.code, ErrorCode.TransientNotAccepted);

@@ -30,7 +30,7 @@ export function placeOf(topic: Topic, group: ConsumerGroup): GroupPlace {
   return { streamId: topic.streamId, topicId: topic.id, groupId: group.id };
 }
 
-/** Client id of the member that a session polls and commits for: its own, unless it is attached to another. */
+/** Client id of the member a session polls and commits for: its own, unless it is attached to another. */
 export function memberClientOf({ client, attachedTo }: Session): bigint {
   return attachedTo?.client ?? client;
 }
