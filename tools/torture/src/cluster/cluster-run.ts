@@ -121,7 +121,9 @@ export class ClusterRun {
     return this.#topics.reduce((sum, { acknowledgedCount }) => sum + acknowledgedCount, 0);
   }
 
-  /** Waits until every partition of every writer has taken a batch. Answers milliseconds. Throws Violation. */
+  /**
+   * Waits until every partition of every writer has taken a batch. Answers milliseconds. Throws Violation.
+   */
   async untilWritable(): Promise<number> {
     const startedMs = performance.now();
     const before = this.#writers.map(({ acknowledgedCount }) => acknowledgedCount);

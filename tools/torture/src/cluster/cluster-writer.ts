@@ -37,7 +37,8 @@ export interface ClusterWriterOptions {
 }
 
 /**
- * Writes batch after batch to its partitions in turn. A batch whose outcome is open goes to node after node with the
+ * Writes batch after batch to its partitions in turn. A batch whose outcome is open goes to node after node
+ * with the
  * same client id, number and content until one acknowledges it: it has to be there once.
  */
 export class ClusterWriter {

@@ -1,5 +1,5 @@
 import type { CommandName } from "@millrace/protocol";
-import { RawClient } from "../../../../apps/server/src/testing/raw-client.ts";
+import { RawClient } from "millrace-server/testing/raw-client";
 
 /** A node that is stopped or cut off never answers; a client waits this long and tries another one. */
 const ANSWER_MAX_MS = 3000;
