@@ -10,11 +10,11 @@ const judgeTimeoutMs = 6 * 60_000;
  *
  * The judge gets `host:port` as its last argument, the WebSocket listener's in JUDGE_WEBSOCKET_ADDRESS, that of
  * the HTTP API in INTEROP_HTTP_ADDRESS, and writes lines: `ok TITLE`, `FAILED TITLE: REASON` (line breaks in the
- * reason as `\n`), `restart` (the server is killed and started again; then the judge reads `running`), and last
- * `done COUNT`. A judge that ends without `done`, or counted others than came, failed.
+ * reason as `\n`), an order such as `restart` (the server is killed and started again; then the judge reads
+ * `running`), and last `done COUNT`. A judge that ends without `done`, or counted others than came, failed.
  *
  * @param program  `{ program, args, env?, cwd? }`
- * @param server   a started `ServerUnderTest`
+ * @param server   a started `ServerUnderTest` or `ClusterUnderTest`, whose `orders` the judge may give
  * @param report   called as `report(title, reason?)` once per case
  */
 export async function runJudge({ program, args, env, cwd }, server, report) {
@@ -47,9 +47,8 @@ async function readCases(child, server, report) {
       counted.seen += 1;
       const [, title, reason] = word === "ok" ? [line, rest] : /^(.*?): (.*)$/.exec(rest);
       report(title, reason?.replaceAll("\\n", "\n"));
-    } else if (word === "restart") {
-      await server.restart();
-      child.stdin.write("running\n");
+    } else if (Object.hasOwn(server.orders, word)) {
+      child.stdin.write(`${await server.orders[word]()}\n`);
     } else if (word === "done") counted.announced = Number(rest);
     else console.log(`        ${line}`);
   }

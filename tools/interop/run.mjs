@@ -3,6 +3,7 @@
 // `npm run interop -- [judge ...]`, by default those of a push. A client that cannot be had fails.
 import { once } from "node:events";
 import { prepareCommandLine, prepareCommandLineWithHttps } from "./cli/prepare.mjs";
+import { ClusterUnderTest, inCluster } from "./cluster-under-test.mjs";
 import { prepareGo, prepareGoWithTls } from "./go/prepare.mjs";
 import { prepareJava, prepareJavaWithTls } from "./java/prepare.mjs";
 import { runJudge } from "./judge-process.mjs";
@@ -14,8 +15,10 @@ import { ServerUnderTest } from "./server-under-test.mjs";
 const judges = {
   python: preparePython,
   "python-tls": preparePythonWithTls,
+  "python-cluster": inCluster(preparePython),
   cli: prepareCommandLine,
   "cli-https": prepareCommandLineWithHttps,
+  "cli-cluster": inCluster(prepareCommandLine),
   go: prepareGo,
   "go-tls": prepareGoWithTls,
   node: prepareNode,
@@ -25,7 +28,7 @@ const judges = {
   rust: prepareRust,
   "rust-tls": prepareRustWithTls,
 };
-const judgesOfAPush = ["python", "python-tls", "cli", "cli-https"];
+const judgesOfAPush = ["python", "python-tls", "python-cluster", "cli", "cli-https", "cli-cluster"];
 const totals = { passed: 0, failed: 0 };
 
 /** Prints the line of one case and counts it. `reason` says why it failed; without one it passed. */
@@ -45,7 +48,8 @@ async function judge(name) {
     report(name, "the official client can be brought", error.message);
     return;
   }
-  const server = new ServerUnderTest(program.serverEnvironment);
+  const Server = program.isClustered ? ClusterUnderTest : ServerUnderTest;
+  const server = new Server(program.serverEnvironment);
   const failedBefore = totals.failed;
   try {
     await server.start();

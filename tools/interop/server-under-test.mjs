@@ -32,6 +32,7 @@ export function cleanEnvironment(more = {}) {
 export class ServerUnderTest {
   #folder = mkdtempSync(join(tmpdir(), "millrace-interop-"));
   #environment;
+  #args;
   #child;
   /** `host:port` once started; the same after a restart. */
   address = "127.0.0.1:0";
@@ -40,16 +41,28 @@ export class ServerUnderTest {
   /** The same of the HTTP API. */
   httpAddress = "127.0.0.1:0";
 
-  /** @param environment  settings of this server beside its addresses and its folder */
-  constructor(environment = {}) {
+  /**
+   * @param environment  settings of this server beside its addresses and its folder
+   * @param args         arguments beside the one about credentials
+   */
+  constructor(environment = {}, args = []) {
     this.#environment = environment;
+    this.#args = args;
   }
+
+  /** What a judge may ask for by a line of that word, and what it reads then. */
+  orders = {
+    restart: async () => {
+      await this.restart();
+      return "running";
+    },
+  };
 
   /** Starts the server and waits until it says where it listens; otherwise throws the end of its log. */
   async start() {
     const entry = builtServer();
     const log = openSync(this.#logPath, "w");
-    this.#child = spawn(process.execPath, [entry, "--with-default-root-credentials"], {
+    this.#child = spawn(process.execPath, [entry, "--with-default-root-credentials", ...this.#args], {
       cwd: this.#folder,
       stdio: ["ignore", log, log],
       env: cleanEnvironment({
@@ -77,8 +90,13 @@ export class ServerUnderTest {
 
   /** Kills the server without warning and starts it again on the same port and folder. */
   async restart() {
-    await this.#signal("SIGKILL");
+    await this.kill();
     await this.start();
+  }
+
+  /** Kills the server without warning and waits until it is gone. */
+  async kill() {
+    await this.#signal("SIGKILL");
   }
 
   /** Asks the server to stop; says how it ended, `exit code 0` when in order. */

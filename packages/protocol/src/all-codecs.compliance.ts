@@ -4,6 +4,14 @@ import { record } from "./arbitraries.compliance.ts";
 import type { CommandName } from "./command.table.ts";
 import * as protocol from "./index.ts";
 import {
+  clusterNode,
+  consumerSession,
+  encodePollMessagesReply,
+  pollReply,
+  pollRequest,
+  pollRouting,
+} from "./poll-arbitraries.compliance.ts";
+import {
   clientDetails,
   clientRecord,
   clusterGroups,
@@ -33,7 +41,6 @@ import {
   verifyStepReply,
 } from "./record-arbitraries.compliance.ts";
 import { OptionScopeCode } from "./system/describe-options.ts";
-import { NodeRoleCode, NodeStatusCode } from "./system/get-cluster-metadata.ts";
 import { SnapshotCompressionCode, SnapshotTypeCode } from "./system/get-snapshot.ts";
 
 /** One codec with a generator of its values; what every codec has to satisfy is in `body-codec.test.ts`. */
@@ -77,21 +84,6 @@ const sendMetadata = record({
   partitioning: any.partitioning,
   messagesCount: any.u32,
 }).map((metadata) => ({ ...metadata, batchPosition: protocol.encodeSendMetadata(metadata).length }));
-
-const pollReply = record({
-  partitionId: any.u32,
-  currentOffset: any.counter,
-  count: any.u32,
-  batches: fc.uint8Array({ maxLength: 50 }),
-});
-
-/** Head and batches as one body, as a client sees them. */
-function encodePollMessagesReply(reply: protocol.PollMessagesReply): Uint8Array {
-  const body = new Uint8Array(protocol.POLL_REPLY_HEAD_LENGTH + reply.batches.length);
-  body.set(protocol.encodePollReplyHead(reply));
-  body.set(reply.batches, protocol.POLL_REPLY_HEAD_LENGTH);
-  return body;
-}
 
 /**
  * Every command of the protocol and its codecs; `{}` is a command whose bodies are empty, or that is refused.
@@ -158,23 +150,16 @@ export const ALL_CODECS: Readonly<Record<CommandName, CommandCodecs>> = {
   },
   GetClusterMetadata: {
     reply: codec(
-      record({
-        name: any.text,
-        nodes: list(
-          record({
-            name: any.text,
-            ip: any.text,
-            tcpPort: any.u16,
-            quicPort: any.u16,
-            httpPort: any.u16,
-            websocketPort: any.u16,
-            role: keysOf(NodeRoleCode),
-            status: keysOf(NodeStatusCode),
-          }),
-        ),
-      }),
+      record({ name: any.text, nodes: list(clusterNode) }),
       protocol.encodeGetClusterMetadataReply,
       protocol.decodeGetClusterMetadataReply,
+    ),
+  },
+  AttachConsumerSession: {
+    request: codec(
+      consumerSession,
+      protocol.encodeAttachConsumerSession,
+      protocol.decodeAttachConsumerSession,
     ),
   },
   DescribeOptions: {
@@ -292,14 +277,20 @@ export const ALL_CODECS: Readonly<Record<CommandName, CommandCodecs>> = {
     ),
   },
   PollMessages: {
-    request: codec(
-      fc
-        .tuple(any.offsetTarget, any.pollingStrategy, any.u32, fc.boolean())
-        .map(([target, strategy, count, autoCommit]) => ({ ...target, strategy, count, autoCommit })),
-      protocol.encodePollMessages,
-      protocol.decodePollMessages,
-    ),
+    request: codec(pollRequest, protocol.encodePollMessages, protocol.decodePollMessages),
     reply: codec(pollReply, encodePollMessagesReply, protocol.decodePollMessagesReply),
+  },
+  GetPollRouting: {
+    request: codec(pollRequest, protocol.encodePollMessages, protocol.decodePollMessages),
+    reply: codec(pollRouting, protocol.encodePollRoutingReply, protocol.decodePollRoutingReply),
+  },
+  PollMessagesOnPrimary: {
+    request: codec(pollRequest, protocol.encodePollMessages, protocol.decodePollMessages),
+    reply: codec(pollReply, encodePollMessagesReply, protocol.decodePollMessagesReply),
+  },
+  GetConsumerOffsetRouting: {
+    request: codec(any.offsetTarget, protocol.encodeGetConsumerOffset, protocol.decodeGetConsumerOffset),
+    reply: codec(pollRouting, protocol.encodePollRoutingReply, protocol.decodePollRoutingReply),
   },
   SendMessages: {
     request: codec(sendMetadata, protocol.encodeSendMetadata, protocol.decodeSendMetadata),

@@ -177,6 +177,11 @@ export {
   type PollReplyHead,
 } from "./messages/poll-messages.ts";
 export {
+  decodePollRoutingReply,
+  encodePollRoutingReply,
+  type PollRouting,
+} from "./messages/poll-routing.ts";
+export {
   type DecodedSendMetadata,
   decodeSendMessagesReply,
   decodeSendMetadata,
@@ -310,6 +315,11 @@ export { decodePurgeStream, encodePurgeStream, type PurgeStream } from "./stream
 export type { StreamDetails, StreamRecord } from "./streams/stream-record.ts";
 export type { StreamTarget } from "./streams/stream-target.ts";
 export { decodeUpdateStream, encodeUpdateStream, type UpdateStream } from "./streams/update-stream.ts";
+export {
+  type ConsumerSession,
+  decodeAttachConsumerSession,
+  encodeAttachConsumerSession,
+} from "./system/attach-consumer-session.ts";
 export {
   type ClientDetails,
   type ClientRecord,

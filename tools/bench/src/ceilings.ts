@@ -1,7 +1,7 @@
 /** A figure that has to stay below something. */
 export interface CeilingFigure {
   readonly name: string;
-  readonly unit: "s" | "KiB";
+  readonly unit: "s" | "KiB" | "x";
   readonly value: number;
   /** CPU time of a start: what it would take on a machine that does nothing else, at most. */
   readonly cpuSeconds?: number;
@@ -21,6 +21,12 @@ export const PARTITIONS_IDLE = {
   count: 1000,
   memory: { mostAllowed: 64, aim: 32 },
   start: { mostAllowed: 3, aim: 1.5 },
+} as const;
+
+/** What a cluster of three may cost beside one node, and how long it may refuse writes after a `kill -9`. */
+export const CLUSTER = {
+  latency: { mostAllowed: 3, aim: 2 },
+  writable: { mostAllowed: 5, aim: 3 },
 } as const;
 
 /** Prints one such figure. */

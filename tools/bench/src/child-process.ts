@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
+import { cpus } from "node:os";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 /** A server under measurement: a limit or Millrace itself. */
@@ -12,18 +13,28 @@ export interface Target {
 
 const pinned = existsSync("/usr/bin/taskset");
 
+/** Where a server runs when nobody says otherwise: not on the client's core. */
+const FIRST_CORE = "0";
+/** Every core, for measurements in which several servers share the machine. */
+export const ALL_CORES = `0-${cpus().length - 1}`;
+
 /** Runs Node as a server under measurement. */
-export function spawnServerNode(args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
-  return spawnServer(process.execPath, args, env);
+export function spawnServerNode(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  cores = FIRST_CORE,
+): ChildProcess {
+  return spawnServer(process.execPath, args, env, cores);
 }
 
-/** Runs a program on the first core where `taskset` is there, so that server and client do not share one. */
+/** Runs a program on some cores where `taskset` is there: the first, so that server and client share none. */
 export function spawnServer(
   server: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
+  cores = FIRST_CORE,
 ): ChildProcess {
-  const command = pinned ? ["taskset", "-c", "0", server] : [server];
+  const command = pinned ? ["taskset", "-c", cores, server] : [server];
   const [program = server, ...before] = command;
   return spawn(program, [...before, ...args], {
     stdio: ["ignore", "pipe", "inherit"],

@@ -32,7 +32,7 @@ const IDLE_CHECK_MS = 50;
 const IDLE_WAIT_MAX_MS = 3000;
 
 /** Waits until the process rests: files of a deleted topic are removed after the reply, for example. */
-async function untilIdle(pid: number): Promise<void> {
+export async function untilIdle(pid: number): Promise<void> {
   const endMs = performance.now() + IDLE_WAIT_MAX_MS;
   while (performance.now() < endMs) {
     const [cpuBefore, beforeMs] = [cpuNanosOf(pid), performance.now()];

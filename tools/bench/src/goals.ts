@@ -20,6 +20,8 @@ export const GOALS = {
   redisEverysec: { mustReach: 0.7, aim: 1 },
   jetStream: { mustReach: 1.5, aim: 2 },
   redisAlways: { mustReach: 3, aim: 6 },
+  cluster: { mustReach: 0.2, aim: 0.4 },
+  rejoin: { mustReach: 0.5, aim: 0.8 },
   sdkProducer: { aim: 0.2 },
   sdkConsumer: { aim: 0.5 },
 } as const satisfies Record<string, Goal>;

@@ -18,6 +18,7 @@ export class LoadConnection {
   #bodyLeft = 0;
   #body: Buffer[] | undefined;
   #onReply: (status: number) => void = () => {};
+  #onEnd: (error: Error) => void = () => {};
 
   private constructor(socket: net.Socket) {
     this.#socket = socket;
@@ -37,14 +38,21 @@ export class LoadConnection {
       });
       const connection = new LoadConnection(socket);
       socket.once("error", reject);
-      socket.once("connect", () => resolve(connection));
+      socket.once("connect", () => {
+        socket.off("error", reject);
+        socket.on("error", (error) => connection.#onEnd(error));
+        socket.on("close", () => connection.#onEnd(new Error("the server closed the connection")));
+        resolve(connection);
+      });
     });
   }
 
-  /** Sends one request and returns its reply, header and body. */
+  /** Sends one request and returns its reply, header and body. Rejects when the connection ends first. */
   call(request: Buffer): Promise<Buffer> {
     this.#body = [];
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
+      this.#onEnd = reject;
+      if (this.#socket.destroyed) return reject(new Error("the connection is closed"));
       this.#onReply = () => {
         const reply = Buffer.concat([Buffer.from(this.#header), ...(this.#body ?? [])]);
         this.#body = undefined;
@@ -59,6 +67,7 @@ export class LoadConnection {
     return new Promise((resolve, reject) => {
       let sent = 0;
       let answered = 0;
+      this.#onEnd = reject;
       const sendMore = () => {
         this.#socket.cork();
         while (sent < count && sent - answered < inFlight) this.#socket.write(next(sent++));
@@ -101,8 +110,11 @@ export class LoadConnection {
     if (this.#headerLength < 256) return taken;
     this.#headerLength = 0;
     this.#bodyLeft = this.#header.readUInt32LE(48) - 256;
-    if (this.#header[60] !== 8)
-      throw new Error(`not a reply: command ${this.#header[60]}, reason ${this.#header[255]}`);
+    if (this.#header[60] !== 8) {
+      this.#onEnd(new Error(`not a reply: command ${this.#header[60]}, reason ${this.#header[255]}`));
+      this.#socket.destroy();
+      return taken;
+    }
     if (this.#bodyLeft === 0) this.#onReply(this.#header.readUInt32LE(216));
     return taken;
   }

@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { benchGrpc, benchWebSocket } from "./carriers.ts";
 import { type CeilingFigure, printCeiling } from "./ceilings.ts";
 import { pinClient } from "./child-process.ts";
+import { benchCluster } from "./cluster/bench-cluster.ts";
 import { type Figure, WARM_UP_ROUNDS } from "./figure.ts";
 import { GOALS, IDLE_MAX_MIB, isReached, MEMORY_MAX_MIB } from "./goals.ts";
 import { benchHttp } from "./http.ts";
@@ -39,6 +40,7 @@ const SCENARIOS = [
   "partitions",
   "peers",
   "sdk",
+  "cluster",
 ] as const;
 type Scenario = (typeof SCENARIOS)[number];
 
@@ -117,6 +119,11 @@ const RUNS: Record<Scenario, (report: Report) => Promise<void> | void> = {
   start: async (report) => addCeilings(report, await benchStart(report.rounds)),
   partitions: async (report) => addCeilings(report, await benchPartitions(report.rounds)),
   sdk: async (report) => addFigures(report, await benchSdk(report.rounds)),
+  cluster: async (report) => {
+    const { wallFigures, ceilings } = await benchCluster(report.rounds);
+    addWallFigures(report, wallFigures);
+    addCeilings(report, ceilings);
+  },
   peers: async (report) => addWallFigures(report, await benchPeers(report.rounds, values["install-peers"])),
 };
 

@@ -29,10 +29,20 @@ export function makeDataFolder(): Promise<string> {
   return mkdtemp(join(process.env["MILLRACE_BENCH_DIR"] ?? tmpdir(), "millrace-bench-"));
 }
 
+/** How the built server is started, beside its folder. */
+export interface StartOptions {
+  /** Cores it may use, as `taskset` names them; the first one otherwise. */
+  readonly cores?: string;
+  readonly args?: readonly string[];
+}
+
 /** Starts the built server on a fresh data directory; `stop` removes it. */
-export async function startMillrace(env: NodeJS.ProcessEnv = {}): Promise<MillraceTarget> {
+export async function startMillrace(
+  env: NodeJS.ProcessEnv = {},
+  options: StartOptions = {},
+): Promise<MillraceTarget> {
   const folder = await makeDataFolder();
-  const target = await startMillraceOn(folder, env);
+  const target = await startMillraceOn(folder, env, options);
   const stop = async () => {
     await target.stop();
     await rm(folder, { recursive: true, force: true });
@@ -41,16 +51,20 @@ export async function startMillrace(env: NodeJS.ProcessEnv = {}): Promise<Millra
 }
 
 /** Starts the built server on a data directory that stays when it stops. */
-export async function startMillraceOn(folder: string, env: NodeJS.ProcessEnv = {}): Promise<MillraceTarget> {
+export async function startMillraceOn(
+  folder: string,
+  env: NodeJS.ProcessEnv = {},
+  { cores, args = [] }: StartOptions = {},
+): Promise<MillraceTarget> {
   const settings = {
     MILLRACE_TCP_ADDRESS: "127.0.0.1:0",
     MILLRACE_WEBSOCKET_ADDRESS: "127.0.0.1:0",
     MILLRACE_HTTP_ENABLED: "false",
     MILLRACE_PATH: folder,
-    MILLRACE_LOGGING_LEVEL: "warn",
+    MILLRACE_LOGGING_LEVEL: process.env["MILLRACE_LOGGING_LEVEL"] ?? "warn",
     ...env,
   };
-  const child = spawnServerNode([SERVER, "--with-default-root-credentials"], settings);
+  const child = spawnServerNode([SERVER, "--with-default-root-credentials", ...args], settings, cores);
   const [banner] = await outputOf(child, /^ {2}tcp[\s\S]*^ {2}data/m);
   const portOf = (listener: string) =>
     Number(new RegExp(`^ {2}${listener} +127\\.0\\.0\\.1:(\\d+)$`, "m").exec(banner)?.[1]);

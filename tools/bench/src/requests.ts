@@ -111,6 +111,20 @@ export class RequestFactory {
     return this.#frame(Operation.NonReplicated, body, CommandCode.PollMessages);
   }
 
+  /** A poll of the newest message of partition 0, which tells where the partition ends. */
+  pollLast(stream: string, topic: string): Buffer {
+    const body = encodePollMessages({
+      consumer: { kind: "consumer", id: { kind: "numeric", id: 1 } },
+      stream: { kind: "name", name: stream },
+      topic: { kind: "name", name: topic },
+      partitionId: 0,
+      strategy: { kind: "last" },
+      count: 1,
+      autoCommit: false,
+    });
+    return this.#frame(Operation.NonReplicated, body, CommandCode.PollMessages);
+  }
+
   /** `copies` of one request, each of which gets a new number every time it is taken. */
   rotate(request: Buffer, copies: number): () => Buffer {
     const ring = Array.from({ length: copies }, () => Buffer.from(request));

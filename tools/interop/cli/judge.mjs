@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { clusterCases } from "./cluster-cases.mjs";
 import { groupCases } from "./group-cases.mjs";
 import { IggyCommand } from "./iggy-command.mjs";
 import { messageCases } from "./message-cases.mjs";
@@ -20,11 +21,14 @@ const home = mkdtempSync(join(tmpdir(), "millrace-interop-iggy-"));
 const iggy = new IggyCommand(binary, ["--tcp-server-address", address], home);
 const answers = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 
-/** Has the server killed and started again on the same port and data. */
-async function restartServer() {
-  console.log("restart");
+/** Has something done to the server, such as `restart` or `kill-leader`, and waits until it is. */
+async function order(word) {
+  console.log(word);
   await answers.next();
 }
+
+/** Has the server killed and started again on the same port and data. */
+const restartServer = () => order("restart");
 
 const casesInClear = {
   ...systemCases,
@@ -37,10 +41,11 @@ const casesInClear = {
   ...transportCases,
   ...restartCases,
 };
-const cases = process.env.JUDGE_CA_FILE === undefined ? casesInClear : httpsCases;
+const casesOfOneServer = process.env.JUDGE_CA_FILE === undefined ? casesInClear : httpsCases;
+const cases = process.env.JUDGE_CLUSTER === undefined ? casesOfOneServer : clusterCases;
 for (const [title, run] of Object.entries(cases)) {
   try {
-    await run(iggy, { address, home, restartServer });
+    await run(iggy, { address, home, order, restartServer });
     console.log(`ok ${title}`);
   } catch (error) {
     console.log(`FAILED ${title}: ${error.message}`.replaceAll("\n", "\\n"));

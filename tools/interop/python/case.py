@@ -78,9 +78,13 @@ class Judge:
 
     async def restart_server(self) -> None:
         """Has the server killed and started again on the same port and data."""
-        print("restart", flush=True)
+        await self.order("restart", "running")
+
+    async def order(self, word: str, wanted: str) -> None:
+        """Has something done to the server and waits for the answer."""
+        print(word, flush=True)
         answer = await asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline)
-        assert answer == "running\n", f"the server did not come back: {answer!r}"
+        assert answer == f"{wanted}\n", f"the order {word} was answered with {answer!r}"
 
 
 def expect(what: str, seen: object, wanted: object) -> None:

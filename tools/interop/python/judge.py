@@ -4,9 +4,11 @@ See ../judge-process.mjs for the lines it prints.
 """
 
 import asyncio
+import os
 import sys
 
 import catalog_cases
+import cluster_cases
 import group_cases
 import http_cases
 import message_cases
@@ -53,6 +55,8 @@ CASES_WITH_TLS = [
 async def main(address: str) -> None:
     judge = Judge(address)
     cases = CASES if judge.ca_file is None else CASES_WITH_TLS
+    if "JUDGE_CLUSTER" in os.environ:
+        cases = cluster_cases.CASES
     for case in cases:
         await judge.run(case)
     print(f"done {len(cases)}", flush=True)

@@ -33,22 +33,24 @@ export class RawClient {
   /** @param client  id of the client; one of its own for whoever logs in beside another */
   constructor(port: number, client = 77n) {
     this.#client = client;
-    this.#socket = connect(port, "127.0.0.1");
+    this.#socket = connect(port, "127.0.0.1").setNoDelay(true);
     this.#chunks = this.#socket[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
   }
 
-  async login(username: string, password: string): Promise<RawAnswer> {
-    const sdk = { protocolVersion: PROTOCOL_VERSION, sdkName: "raw", sdkVersion: "1", context: "" };
+  /** @param sdkName  "millrace-node" is one whose request numbers tell repetitions */
+  async login(username: string, password: string, sdkName = "raw"): Promise<RawAnswer> {
+    const sdk = { protocolVersion: PROTOCOL_VERSION, sdkName, sdkVersion: "1", context: "" };
     const body = encodeLoginRegister({ ...sdk, username, password });
     const answer = await this.#exchange(Operation.Register, body, { request: 0n });
     if (answer.payload.length > 0) this.#session = BigInt(decodeLoginReply(answer.payload).session);
     return answer;
   }
 
-  command(name: CommandName, body: Uint8Array = new Uint8Array(0)): Promise<RawAnswer> {
+  /** @param number  of a request that is repeated, or counted by the caller */
+  command(name: CommandName, body: Uint8Array = new Uint8Array(0), number?: bigint): Promise<RawAnswer> {
     const operation = COMMAND_OPERATIONS[name];
     const isDirect = operation === Operation.NonReplicated;
-    const request = isDirect ? this.#number : this.#number++;
+    const request = number ?? (isDirect ? this.#number : this.#number++);
     return this.#exchange(operation, body, { request, code: isDirect ? CommandCode[name] : 0 });
   }
 
@@ -92,7 +94,7 @@ export class RawClient {
     while (this.#received.length < length) {
       const { value, done } = await this.#chunks.next();
       if (done === true) throw new Error("the server closed the connection");
-      this.#received = new Uint8Array([...this.#received, ...value]);
+      this.#received = new Uint8Array(Buffer.concat([this.#received, value]));
     }
     const taken = this.#received.subarray(0, length);
     this.#received = this.#received.slice(length);

@@ -31,12 +31,13 @@ import { TestServer } from "../testing/test-server.ts";
 
 /** What a user who may hears, where it is not success: he is no member. */
 const ALLOWED_CODES: Readonly<Partial<Record<CommandName, readonly number[]>>> = {
+  AttachConsumerSession: [ErrorCode.StaleClient],
   LeaveConsumerGroup: [0, ErrorCode.ConsumerGroupMemberNotFound],
   SyncConsumerGroup: [0, ErrorCode.ConsumerGroupMemberNotFound],
 };
 
 /** Commands that leave the fixture as it was. */
-const HARMLESS = /^(Get|Describe|Ping|Poll|Send|Store|Flush|Sync|Verify|Login)/;
+const HARMLESS = /^(Attach|Get|Describe|Ping|Poll|Send|Store|Flush|Sync|Verify|Login)/;
 
 /** Commands that delete what rights are given on. */
 const TAKES_RIGHTS = new Set<CommandName>(["DeleteStream", "DeleteTopic"]);

@@ -4,7 +4,8 @@ import { getConsumerGroups } from "./consumer-groups/get-consumer-groups.ts";
 import { joinConsumerGroup } from "./consumer-groups/join-consumer-group.ts";
 import { syncConsumerGroup } from "./consumer-groups/sync-consumer-group.ts";
 import type { Handler } from "./handler.ts";
-import { pollMessages } from "./messages/poll-messages.ts";
+import { getConsumerOffsetRouting, getPollRouting } from "./messages/get-poll-routing.ts";
+import { pollMessages, pollMessagesOnPrimary } from "./messages/poll-messages.ts";
 import { sendMessages } from "./messages/send-messages.ts";
 import { commitMetadata } from "./metadata/commit-metadata.ts";
 import { createPartitions, createTopic, updateTopic } from "./metadata/commit-topic-limits.ts";
@@ -16,6 +17,7 @@ import { repairPartition } from "./partitions/repair-partition.ts";
 import { verifyPartition } from "./partitions/verify-partition.ts";
 import { getStream } from "./streams/get-stream.ts";
 import { getStreams } from "./streams/get-streams.ts";
+import { attachConsumerSession } from "./system/attach-consumer-session.ts";
 import { describeOptions } from "./system/describe-options.ts";
 import { getClient } from "./system/get-client.ts";
 import { getClients } from "./system/get-clients.ts";
@@ -42,6 +44,7 @@ export const COMMAND_HANDLERS: ReadonlyMap<number, Handler> = new Map<number, Ha
   [CommandCode.GetStats, getStats],
   [CommandCode.GetClusterMetadata, getClusterMetadata],
   [CommandCode.DescribeOptions, describeOptions],
+  [CommandCode.AttachConsumerSession, attachConsumerSession],
   [CommandCode.GetSnapshot, getSnapshot],
   [CommandCode.GetMe, getMe],
   [CommandCode.GetClient, getClient],
@@ -57,6 +60,9 @@ export const COMMAND_HANDLERS: ReadonlyMap<number, Handler> = new Map<number, Ha
   [CommandCode.CreatePersonalAccessToken, createToken],
   [CommandCode.DeletePersonalAccessToken, commitMetadata],
   [CommandCode.PollMessages, pollMessages],
+  [CommandCode.PollMessagesOnPrimary, pollMessagesOnPrimary],
+  [CommandCode.GetPollRouting, getPollRouting],
+  [CommandCode.GetConsumerOffsetRouting, getConsumerOffsetRouting],
   [CommandCode.SendMessages, sendMessages],
   [CommandCode.GetConsumerOffset, getConsumerOffset],
   [CommandCode.StoreConsumerOffset, storeConsumerOffset],

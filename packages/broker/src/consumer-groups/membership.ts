@@ -30,6 +30,17 @@ export function placeOf(topic: Topic, group: ConsumerGroup): GroupPlace {
   return { streamId: topic.streamId, topicId: topic.id, groupId: group.id };
 }
 
+/** Client id of the member a session polls and commits for: its own, unless it is attached to another. */
+export function memberClientOf({ client, attachedTo }: Session): bigint {
+  return attachedTo?.client ?? client;
+}
+
+/** A session that is attached to another one is over, for the group, when the other one is. */
+function isOver({ metadata }: Shard, { isFenced, attachedTo }: Session): boolean {
+  if (isFenced || attachedTo === undefined) return isFenced;
+  return metadata.clientTable.session(attachedTo.client)?.epoch !== attachedTo.session;
+}
+
 /** What a session may do with one partition for its group: poll and commit, only commit, or nothing. */
 export type Right = "poll" | "commit" | "none";
 
@@ -38,9 +49,9 @@ export type Right = "poll" | "commit" | "none";
  * is the member.
  */
 export function rightOf(shard: Shard, session: Session, place: GroupPlace, partitionId: number): Right {
-  if (session.isFenced) return "none";
+  if (isOver(shard, session)) return "none";
   const group = shard.catalog.findGroup(place);
-  const member = group && memberOf(group, session.client);
+  const member = group && memberOf(group, memberClientOf(session));
   if (member?.partitions.includes(partitionId) !== true) return "none";
   return isBeingRevoked(member, partitionId) ? "commit" : "poll";
 }

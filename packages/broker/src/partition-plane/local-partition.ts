@@ -59,6 +59,12 @@ export class LocalPartition implements PartitionHandle {
     return this.group.replication === undefined || this.group.isPrimary;
   }
 
+  get primary(): number | undefined {
+    const { replica, replication } = this.group;
+    if (replication === undefined) return 0;
+    return replica?.status === "normal" ? replica.primary : undefined;
+  }
+
   afterOpen(callback: () => void): void {
     this.group.afterOpen(callback);
   }

@@ -136,6 +136,8 @@ export interface PartitionHandle {
 
   /** True when its operations get their place in the log here: always where there is no other node. */
   readonly isPrimary: boolean;
+  /** Replica id of the node that leads it; nothing while a view has not begun here. */
+  readonly primary: number | undefined;
 
   /** Calls back once the partition is open or has failed to open: at once when it has. */
   afterOpen(callback: () => void): void;

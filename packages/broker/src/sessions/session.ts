@@ -9,6 +9,11 @@ export interface Session {
   readonly user: number;
   /** Set when a later Register of the same client id committed on another connection. */
   isFenced: boolean;
+  /**
+   * The session of a consumer for which this one polls and commits, on the node that leads a partition: a
+   * client's program has both.
+   */
+  attachedTo?: Pick<Session, "client" | "session">;
   /** The client's library gives each write a number of its own, see `countsRequests`. */
   readonly countsRequests: boolean;
   /** Numbers from this on are new, not repetitions of what an earlier connection sent; not known at first. */

@@ -48,6 +48,7 @@ export class RemotePartition implements PartitionHandle {
   contents: PartitionContents = NO_CONTENTS;
   /** Shards and clusters do not go together yet, so no other node numbers its operations. */
   readonly isPrimary = true;
+  readonly primary = 0;
   purgesBegun = 0;
   purgesEnded = 0;
   readonly #shard: RemoteShard;

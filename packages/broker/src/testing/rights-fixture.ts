@@ -1,6 +1,7 @@
 import {
   type CommandName,
   decodeGetTopicReply,
+  encodeAttachConsumerSession,
   encodeChangePassword,
   encodeCreateConsumerGroup,
   encodeCreatePartitions,
@@ -70,6 +71,7 @@ const EMPTY = new Uint8Array(0);
 /** A body for every command that makes it succeed on what `restore` leaves, for a user who may. */
 export const BODIES: Readonly<Partial<Record<CommandName, Uint8Array>>> = {
   GetSnapshot: encodeGetSnapshot({ compression: "stored", types: ["test"] }),
+  AttachConsumerSession: encodeAttachConsumerSession({ client: 404n, session: 1, metadataWatermark: 0 }),
   DescribeOptions: encodeDescribeOptions({ scope: "topic" }),
   GetClient: encodeGetClient({ clientId: 1 }),
   GetUser: encodeGetUser({ user: toIdentifier(0) }),
@@ -89,6 +91,9 @@ export const BODIES: Readonly<Partial<Record<CommandName, Uint8Array>>> = {
   CreatePersonalAccessToken: encodeCreatePersonalAccessToken({ name: "tok", expiryMicros: 0n }),
   DeletePersonalAccessToken: encodeDeletePersonalAccessToken({ name: "tok" }),
   PollMessages: pollBody(),
+  GetPollRouting: pollBody(),
+  PollMessagesOnPrimary: pollBody(),
+  GetConsumerOffsetRouting: encodeGetConsumerOffset(offset),
   SendMessages: sendBody(["x"]),
   FlushUnsavedBuffer: encodeFlushUnsavedBuffer({ ...topic, partitionId: 0, fsync: false }),
   GetConsumerOffset: encodeGetConsumerOffset(offset),

@@ -10,6 +10,7 @@ import {
   SimDisk,
   SimRandom,
 } from "@millrace/platform/sim";
+import type { ClusterNode } from "@millrace/protocol";
 import { createMemoryTransport, type MemoryTransport } from "@millrace/transports/memory";
 import { CLUSTER_TIMING } from "@millrace/vsr";
 import { type Broker, createBroker } from "../broker.ts";
@@ -42,6 +43,12 @@ export interface TestClusterOptions {
   readonly config?: Partial<BrokerConfig>;
   /** Decides how long disks take and what they keep; default 0. */
   readonly seed?: number;
+}
+
+/** A node as clients are told of it: node 0 listens for TCP on port 1000, node 1 on 1001. */
+function rosterEntry(replica: number): ClusterNode {
+  const ports = { tcpPort: 1000 + replica, quicPort: 0, httpPort: 0, websocketPort: 0 };
+  return { name: `n${replica}`, ip: "127.0.0.1", ...ports, role: "follower", status: "healthy" };
 }
 
 /** Brokers of one cluster in one thread, on one simulated clock, each with a disk of its own. */
@@ -114,7 +121,7 @@ export class TestCluster {
       ...{ platform, kernel, pool, config: this.#config },
       cluster: { cluster: CLUSTER, bus, timing: CLUSTER_TIMING, ...this.#wedgedOf(at) },
       identity: { cluster: CLUSTER, replica: at, replicaCount: this.nodes.length },
-      roster: () => ({ name: "test", nodes: [] }),
+      roster: () => ({ name: "test", nodes: this.nodes.map((_, replica) => rosterEntry(replica)) }),
       rootUser: async () => ({ name: "iggy", passwordHash: await platform.passwords.hash("iggy") }),
     });
     const transport = createMemoryTransport({ leases: pool });

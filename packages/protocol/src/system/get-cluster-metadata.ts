@@ -52,14 +52,16 @@ function readClusterMetadata(reader: ByteReader): ClusterMetadata {
   return { name: reader.str32(), nodes: readRecords(reader, readClusterNode, reader.u32()) };
 }
 
-function writeClusterNode(writer: ByteWriter, node: ClusterNode): void {
+/** Name, address, four ports u16, role u8, status u8. */
+export function writeClusterNode(writer: ByteWriter, node: ClusterNode): void {
   writer.str32(node.name).str32(node.ip);
   writer.u16(node.tcpPort).u16(node.quicPort).u16(node.httpPort).u16(node.websocketPort);
   writeByteName(writer, NodeRoleCode, node.role);
   writeByteName(writer, NodeStatusCode, node.status);
 }
 
-function readClusterNode(reader: ByteReader): ClusterNode {
+/** The counterpart of `writeClusterNode`; throws WireError. */
+export function readClusterNode(reader: ByteReader): ClusterNode {
   return {
     name: reader.str32(),
     ip: reader.str32(),

@@ -18,30 +18,37 @@ import type { SeenMessage } from "../oracle/topic-history.ts";
 
 /** Room for the longest batch of the writers. */
 const MEMORY_LENGTH = 4 * 1024 * 1024;
-/** The only stream and topic of the cluster. */
-const PLACE = { stream: toIdentifier(0), topic: toIdentifier(0) } as const;
+/** One partition of a topic of the cluster's only stream. */
+export interface PartitionPlace {
+  /** Id of the topic. */
+  readonly topic: number;
+  readonly partition: number;
+}
+
+const topicOf = ({ topic }: PartitionPlace) => ({ stream: toIdentifier(0), topic: toIdentifier(topic) });
 
 const kernel = createChecksumKernel({ memoryLength: MEMORY_LENGTH, build: "typescript" });
 
 /** Body of a SendMessages request with the messages `first` to `first + count - 1`. */
 export function sendBody(
   content: MessageContent,
-  partitionId: number,
+  place: PartitionPlace,
   { first, count }: { readonly first: number; readonly count: number },
 ): Uint8Array {
   const messages = content.messages(first, count);
   const { bytes, blocksStart } = kernel.memory;
   const length = writeBatch(bytes, blocksStart, messages, Date.now() * 1000);
   kernel.sealBatch(blocksStart, batchLengthOf(messages));
-  const partitioning = { kind: "partition", partitionId } as const;
-  const metadata = encodeSendMetadata({ ...PLACE, partitioning, messagesCount: count });
+  const partitioning = { kind: "partition", partitionId: place.partition } as const;
+  const metadata = encodeSendMetadata({ ...topicOf(place), partitioning, messagesCount: count });
   return new Uint8Array([...metadata, ...bytes.subarray(blocksStart, blocksStart + length)]);
 }
 
 /** Body of a PollMessages request. */
-export function pollBody(partitionId: number, strategy: PollingStrategy, count: number): Uint8Array {
+export function pollBody(place: PartitionPlace, strategy: PollingStrategy, count: number): Uint8Array {
   const consumer = { kind: "consumer", id: toIdentifier(1) } as const;
-  return encodePollMessages({ consumer, ...PLACE, partitionId, strategy, count, autoCommit: false });
+  const { partition: partitionId } = place;
+  return encodePollMessages({ consumer, ...topicOf(place), partitionId, strategy, count, autoCommit: false });
 }
 
 /** What a poll brought: messages as the oracle judges them, and the last offset that can be read. */

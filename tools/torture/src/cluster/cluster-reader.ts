@@ -1,9 +1,10 @@
+import { createHash, type Hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { MessageContent } from "../content/message-content.ts";
 import { PartitionRead } from "../oracle/partition-read.ts";
 import type { TopicHistory } from "../oracle/topic-history.ts";
 import { Violation } from "../oracle/violation.ts";
-import { type PolledPartition, pollBody, polled } from "./batch-request.ts";
+import { type PartitionPlace, type PolledPartition, pollBody, polled } from "./batch-request.ts";
 import { type ClusterNode, type ClusterNodes, NODES } from "./cluster-nodes.ts";
 import { type NodeAnswer, NodeConnection } from "./node-connection.ts";
 
@@ -15,15 +16,23 @@ const READER = 1000n;
 /** Ends of the partitions of one node: one offset each, 0 also when it is empty. */
 type Ends = readonly number[];
 
+/** What a node has. */
+export interface NodeContent {
+  readonly messages: number;
+  /** Of every byte it answers, so that nodes which have the same have the same one. */
+  readonly digest: string;
+}
+
 /** Reads the nodes one by one: each answers from what it has itself. */
 export class ClusterReader {
   readonly #nodes: ClusterNodes;
-  readonly #topic: TopicHistory;
+  readonly #topics: readonly TopicHistory[];
   readonly #content: MessageContent;
 
-  constructor(nodes: ClusterNodes, topic: TopicHistory, content: MessageContent) {
+  /** @param topics  by their ids */
+  constructor(nodes: ClusterNodes, topics: readonly TopicHistory[], content: MessageContent) {
     this.#nodes = nodes;
-    this.#topic = topic;
+    this.#topics = topics;
     this.#content = content;
   }
 
@@ -34,25 +43,37 @@ export class ClusterReader {
     await Promise.all(NODES.map((at) => this.#until(at, limitMs, isThere, `${goal}`)));
   }
 
-  /** Reads every partition of a node from its start and judges it. Answers the messages read. */
-  async readNode(at: number): Promise<number> {
-    let count = 0;
-    for (const { partition } of this.#topic.partitions) {
-      const read = new PartitionRead(this.#topic, partition, 0);
-      await this.#readPartition(at, partition, read).catch((error: unknown) => {
+  /** Reads every partition of a node from its start and judges it. */
+  async readNode(at: number): Promise<NodeContent> {
+    const hash = createHash("sha256");
+    let messages = 0;
+    for (const place of this.#places()) {
+      const read = new PartitionRead(this.#topics[place.topic] as TopicHistory, place.partition, 0);
+      await this.#readPartition(at, place, { read, hash }).catch((error: unknown) => {
         if (!(error instanceof Violation)) throw error;
         throw new Violation(error.kind, `node ${at}: ${error.message}`, { cause: error });
       });
-      count += read.count;
+      messages += read.count;
     }
-    return count;
+    return { messages, digest: hash.digest("hex") };
   }
 
-  async #readPartition(at: number, partition: number, read: PartitionRead): Promise<void> {
+  #places(): PartitionPlace[] {
+    return this.#topics.flatMap(({ partitions }, topic) =>
+      partitions.map((_, partition) => ({ topic, partition })),
+    );
+  }
+
+  async #readPartition(
+    at: number,
+    place: PartitionPlace,
+    { read, hash }: { readonly read: PartitionRead; readonly hash: Hash },
+  ): Promise<void> {
     const connection = await this.#open(at);
     for (;;) {
       const strategy = { kind: "offset", offset: BigInt(read.next) } as const;
-      const answer = await connection.command("PollMessages", pollBody(partition, strategy, POLL_COUNT), 1n);
+      const answer = await connection.command("PollMessages", pollBody(place, strategy, POLL_COUNT), 1n);
+      if (answer !== undefined) hash.update(answer.payload);
       const { currentOffset, messages } = this.#polled(at, answer);
       for (const message of messages) read.see(message);
       if (messages.length > 0) continue;
@@ -92,8 +113,8 @@ export class ClusterReader {
   async #tryEnds(at: number): Promise<Ends | string> {
     const connection = await NodeConnection.open(this.#node(at).clientPort, READER + BigInt(at));
     const ends: number[] = [];
-    for (const { partition } of this.#topic.partitions) {
-      const answer = await connection.command("PollMessages", pollBody(partition, { kind: "last" }, 1), 1n);
+    for (const place of this.#places()) {
+      const answer = await connection.command("PollMessages", pollBody(place, { kind: "last" }, 1), 1n);
       if (answer === undefined) return connection.trouble;
       if (answer.code !== 0) {
         connection.close();

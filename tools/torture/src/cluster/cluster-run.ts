@@ -6,15 +6,20 @@ import { withinTime } from "../deadline.ts";
 import { describeBatch, SentBatches } from "../oracle/sent-batches.ts";
 import { TopicHistory } from "../oracle/topic-history.ts";
 import { asViolation, Violation } from "../oracle/violation.ts";
+import type { PartitionPlace } from "./batch-request.ts";
 import { chooseClusterFault, strike } from "./cluster-fault.ts";
 import { type ClusterNodes, NODES } from "./cluster-nodes.ts";
-import { ClusterReader } from "./cluster-reader.ts";
+import { ClusterReader, type NodeContent } from "./cluster-reader.ts";
 import type { ClusterStrangers } from "./cluster-strangers.ts";
 import { ClusterWriter } from "./cluster-writer.ts";
 
-const TOPIC = "replicated";
-const PARTITIONS = 2;
-const WRITERS_PER_PARTITION = 2;
+/** Topics by their ids, and how many partitions each has. */
+const TOPICS = [
+  { name: "replicated", durability: "replicated", partitionsCount: 8 },
+  { name: "persisted", durability: "persisted", partitionsCount: 8 },
+] as const;
+/** Each partition has two of them. */
+const WRITERS_PER_TOPIC = 4;
 /** Everything runs before a fault strikes. */
 const CALM_MS = 500;
 const LOOK_MS = 20;
@@ -27,7 +32,7 @@ const CAUGHT_UP_MAX_MS = 60_000;
 export class ClusterRun {
   readonly #nodes: ClusterNodes;
   readonly #random: SeededRandom;
-  readonly #topic: TopicHistory;
+  readonly #topics: readonly TopicHistory[];
   readonly #writers: readonly ClusterWriter[];
   readonly #reader: ClusterReader;
   #work: Promise<void>[] = [];
@@ -38,14 +43,16 @@ export class ClusterRun {
     this.#random = new SeededRandom(seed);
     const content = new MessageContent(seed);
     const sent = new SentBatches();
-    const topic = new TopicHistory(TOPIC, PARTITIONS, sent);
-    this.#topic = topic;
-    this.#reader = new ClusterReader(nodes, topic, content);
-    this.#writers = Array.from({ length: PARTITIONS * WRITERS_PER_PARTITION }, (_, at) => {
-      const random = new SeededRandom(seed + at + 1);
-      const own = { name: `writer-${at}`, client: BigInt(at + 1), partitionId: at % PARTITIONS, random };
-      return new ClusterWriter({ ...own, nodes, topic, sent, content });
-    });
+    this.#topics = TOPICS.map((topic) => new TopicHistory(topic.name, topic.partitionsCount, sent));
+    this.#reader = new ClusterReader(nodes, this.#topics, content);
+    this.#writers = this.#topics.flatMap((topic, id) =>
+      Array.from({ length: WRITERS_PER_TOPIC }, (_, index) => {
+        const at = WRITERS_PER_TOPIC * id + index;
+        const random = new SeededRandom(seed + at + 1);
+        const own = { name: `writer-${at}`, client: BigInt(at + 1), places: placesOf(id, index), random };
+        return new ClusterWriter({ ...own, nodes, topic, sent, content });
+      }),
+    );
   }
 
   /** Starts the nodes, makes the topic and lets the writers begin. */
@@ -59,7 +66,7 @@ export class ClusterRun {
     const address = this.#nodes.nodes.map(({ clientPort }) => `127.0.0.1:${clientPort}`);
     const client = await MillraceClient.connect({ address, username: "iggy", password: "iggy" });
     await client.createStream("torture");
-    await client.createTopic("torture", { name: TOPIC, partitionsCount: PARTITIONS });
+    for (const topic of TOPICS) await client.createTopic("torture", topic);
     await client.close();
     this.#work = this.#writers.map((writer) =>
       writer.work().catch((error: unknown) => {
@@ -83,12 +90,12 @@ export class ClusterRun {
   async round(number: number): Promise<string> {
     for (const writer of this.#writers) writer.beginRound(number);
     await sleep(CALM_MS);
-    const before = this.#topic.acknowledgedCount;
+    const before = this.#acknowledgedCount;
     const primary = this.#writers[0]?.node ?? 0;
     const told = await strike(this.#nodes, chooseClusterFault(this.#random), { primary, round: number });
     const writableMs = await this.untilWritable();
     await this.#reader.untilCaughtUp(CAUGHT_UP_MAX_MS);
-    const count = this.#topic.acknowledgedCount - before;
+    const count = this.#acknowledgedCount - before;
     return `${told}; written again after ${writableMs.toFixed(0)} ms; ${count} acknowledged`;
   }
 
@@ -98,22 +105,33 @@ export class ClusterRun {
     await withinTime("the last batches", WRITABLE_MAX_MS, Promise.all(this.#work));
     this.#check();
     await this.#reader.untilCaughtUp(CAUGHT_UP_MAX_MS);
-    const counts: number[] = [];
-    for (const at of NODES) counts.push(await this.#reader.readNode(at));
+    const contents: NodeContent[] = [];
+    for (const at of NODES) contents.push(await this.#reader.readNode(at));
+    const counts = contents.map(({ messages }) => messages);
     if (new Set(counts).size !== 1) throw new Violation("lost", `the nodes have ${counts} messages`);
+    if (new Set(contents.map(({ digest }) => digest)).size !== 1)
+      throw new Violation("altered", "the nodes answer other bytes for the same messages");
     for (const batch of this.#writers.flatMap(({ unplaced }) => unplaced)) {
       if (batch.baseOffset < 0) throw new Violation("lost", `${describeBatch(batch)} is on no node`);
     }
     return counts[0] as number;
   }
 
-  /** Waits until every writer had a batch acknowledged. Answers milliseconds. Throws Violation. */
+  get #acknowledgedCount(): number {
+    return this.#topics.reduce((sum, { acknowledgedCount }) => sum + acknowledgedCount, 0);
+  }
+
+  /**
+   * Waits until every partition of every writer has taken a batch. Answers milliseconds. Throws Violation.
+   */
   async untilWritable(): Promise<number> {
     const startedMs = performance.now();
     const before = this.#writers.map(({ acknowledgedCount }) => acknowledgedCount);
     for (;;) {
       this.#check();
-      const waiting = this.#writers.filter(({ acknowledgedCount }, at) => acknowledgedCount === before[at]);
+      const waiting = this.#writers.filter(
+        ({ acknowledgedCount, turnLength }, at) => acknowledgedCount < (before[at] ?? 0) + turnLength,
+      );
       const ms = performance.now() - startedMs;
       if (waiting.length === 0) return ms;
       if (ms > WRITABLE_MAX_MS) {
@@ -127,4 +145,11 @@ export class ClusterRun {
   #check(): void {
     if (this.#violation !== undefined) throw this.#violation;
   }
+}
+
+/** Every second partition of a topic. */
+function placesOf(topic: number, writer: number): PartitionPlace[] {
+  const { partitionsCount } = TOPICS[topic] as (typeof TOPICS)[number];
+  const all = Array.from({ length: partitionsCount }, (_, partition) => ({ topic, partition }));
+  return all.filter(({ partition }) => partition % 2 === writer % 2);
 }

@@ -6,7 +6,7 @@ import type { MessageContent } from "../content/message-content.ts";
 import type { SentBatch, SentBatches } from "../oracle/sent-batches.ts";
 import type { TopicHistory } from "../oracle/topic-history.ts";
 import { Violation } from "../oracle/violation.ts";
-import { sendBody } from "./batch-request.ts";
+import { type PartitionPlace, sendBody } from "./batch-request.ts";
 import type { ClusterNodes } from "./cluster-nodes.ts";
 import { type NodeAnswer, NodeConnection } from "./node-connection.ts";
 
@@ -27,7 +27,8 @@ export interface ClusterWriterOptions {
   readonly name: string;
   /** Id of the client, the same on every node. */
   readonly client: bigint;
-  readonly partitionId: number;
+  /** Partitions that it writes to in turn, all of one topic. */
+  readonly places: readonly PartitionPlace[];
   readonly nodes: ClusterNodes;
   readonly topic: TopicHistory;
   readonly sent: SentBatches;
@@ -36,7 +37,8 @@ export interface ClusterWriterOptions {
 }
 
 /**
- * Writes batch after batch to one partition. A batch whose outcome is open goes to node after node with the
+ * Writes batch after batch to its partitions in turn. A batch whose outcome is open goes to node after node
+ * with the
  * same client id, number and content until one acknowledges it: it has to be there once.
  */
 export class ClusterWriter {
@@ -46,6 +48,7 @@ export class ClusterWriter {
   #number = 0n;
   #isStopWanted = false;
   #acknowledged = 0;
+  #turn = 0;
   /** Acknowledged as repetitions, without a place. */
   readonly unplaced: SentBatch[] = [];
   #round = 0;
@@ -67,6 +70,11 @@ export class ClusterWriter {
   /** The node that acknowledged last, or is tried now. */
   get node(): number {
     return this.#node;
+  }
+
+  /** Batches after which each of its partitions has taken one. */
+  get turnLength(): number {
+    return this.#options.places.length;
   }
 
   /** Tells which round batches belong to from now on. */
@@ -92,8 +100,9 @@ export class ClusterWriter {
   }
 
   async #deliver(batch: SentBatch): Promise<void> {
-    const { content, partitionId } = this.#options;
-    const body = sendBody(content, partitionId, { first: batch.firstNumber, count: batch.count });
+    const { content, places } = this.#options;
+    const place = places[this.#turn++ % places.length] as PartitionPlace;
+    const body = sendBody(content, place, { first: batch.firstNumber, count: batch.count });
     this.#number += 1n;
     for (;;) {
       const connection = await this.#connected();

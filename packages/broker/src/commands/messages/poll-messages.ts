@@ -1,4 +1,4 @@
-import { type CodedError, ErrorCode, isCodedError } from "@millrace/errors";
+import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import { HEADER_LENGTH } from "@millrace/framing";
 import type { Topic } from "@millrace/metadata";
 import {
@@ -12,7 +12,7 @@ import {
 import type { ReadResult } from "@millrace/storage";
 import { checkPermission } from "../../admission/check-permission.ts";
 import { findHandle, findTopic } from "../../admission/find-target.ts";
-import { findConsumerGroup, rightOf } from "../../consumer-groups/membership.ts";
+import { findConsumerGroup, memberClientOf, rightOf } from "../../consumer-groups/membership.ts";
 import type { PartitionHandle } from "../../partition-plane/partition-handle.ts";
 import { directFields } from "../../replies/direct-fields.ts";
 import { REPLY_LENGTH_ALWAYS } from "../../sessions/client-connection.ts";
@@ -46,6 +46,26 @@ interface Poll {
  * @see wire-protocol section 11
  */
 export const pollMessages: Handler = (shard, request, session) => {
+  poll(shard, request, session, () => {});
+};
+
+/**
+ * The same where the partition is led, so that the messages are the newest and the offset is stored here.
+ *
+ * Codes beside those of a poll: 58 on a node that does not lead the partition.
+ */
+export const pollMessagesOnPrimary: Handler = (shard, request, session) => {
+  poll(shard, request, session, (handle) => {
+    if (!handle.isPrimary) throw new CodedError(ErrorCode.TransientNotAccepted);
+  });
+};
+
+function poll(
+  shard: Shard,
+  request: ClientRequest,
+  session: Session,
+  checkHandle: (handle: PartitionHandle) => void,
+): void {
   const asked = decodeBody(decodePollMessages, request.body);
   const { stream, topic } = findTopic(shard, asked);
   const handle = findHandle(shard, topic, asked.partitionId ?? 0);
@@ -54,6 +74,7 @@ export const pollMessages: Handler = (shard, request, session) => {
     answerNothing(shard, request, asked.partitionId === undefined ? 0 : PARTITION_NOT_OWNED);
     return;
   }
+  checkHandle(handle);
   const consumer = consumerKeyOf(shard, topic, asked.consumer);
   const begin = () => {
     const purgesBefore = handle.purgesEnded;
@@ -63,7 +84,7 @@ export const pollMessages: Handler = (shard, request, session) => {
   };
   const { place } = consumer;
   handle.afterOpen(place === undefined ? begin : () => shard.groups.gates.pass(place, begin));
-};
+}
 
 /** A poll for a group names its partition; of a group that does not exist nobody is a member. */
 function mayBeMember(shard: Shard, topic: Topic, { consumer, partitionId }: PollMessages): boolean {
@@ -112,9 +133,10 @@ function refusalOf({ request }: Poll, result: ReadResult | undefined): CodedErro
 function noteRead({ shard, session, handle, consumer }: Poll): (result: ReadResult | undefined) => void {
   const { place } = consumer;
   if (place === undefined) return () => {};
-  handle.polled.begin(place.groupId, session.client);
+  const client = memberClientOf(session);
+  handle.polled.begin(place.groupId, client);
   return (result) => {
-    handle.polled.end(place.groupId, session.client, result?.lastOffset);
+    handle.polled.end(place.groupId, client, result?.lastOffset);
     shard.groups.settled(place, handle.identity.partitionId);
   };
 }

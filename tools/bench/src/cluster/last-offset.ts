@@ -1,0 +1,49 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { HEADER_LENGTH } from "@millrace/framing";
+import { decodePollMessagesReply } from "@millrace/protocol";
+import { openClient } from "../millrace-target.ts";
+import { NODES, type ThreeNodes } from "./three-nodes.ts";
+
+const LOOK_MS = 50;
+/** Ids of clients that only look; each look is a login of its own. */
+let looker = 1_000_000n;
+
+/** The last offset of partition 0 of topic `t` as one node has it; undefined while the node cannot say. */
+export async function lastOffsetOf(
+  nodes: ThreeNodes,
+  at: number,
+  stream: string,
+): Promise<number | undefined> {
+  const client = await openClient(nodes.portOf(at), looker++).catch(() => undefined);
+  if (client === undefined) return undefined;
+  const { connection, requests } = client;
+  const reply = await connection.call(requests.pollLast(stream, "t")).catch(() => undefined);
+  connection.close();
+  if (reply === undefined || reply.readUInt32LE(216) !== 0) return undefined;
+  return decodePollMessagesReply(reply.subarray(HEADER_LENGTH)).currentOffset;
+}
+
+/** Waits until a node has what any of them has now. Throws when it takes too long. */
+export async function untilCaughtUp(
+  nodes: ThreeNodes,
+  { stream, node, limitMs }: { readonly stream: string; readonly node: number; readonly limitMs: number },
+): Promise<void> {
+  const ends = await Promise.all(NODES.map((at) => lastOffsetOf(nodes, at, stream)));
+  await untilAt(nodes, { stream, node, limitMs, goal: Math.max(...ends.map((end) => end ?? 0)) });
+}
+
+/** Waits until a node has an offset. Throws when it takes too long. */
+export async function untilAt(
+  nodes: ThreeNodes,
+  place: { readonly stream: string; readonly node: number; readonly limitMs: number; readonly goal: number },
+): Promise<void> {
+  const { stream, node, limitMs, goal } = place;
+  const endMs = performance.now() + limitMs;
+  for (;;) {
+    const end = await lastOffsetOf(nodes, node, stream);
+    if (end !== undefined && end >= goal) return;
+    if (performance.now() > endMs)
+      throw new Error(`node ${node} is at ${end} of ${goal} after ${limitMs} ms`);
+    await sleep(LOOK_MS);
+  }
+}
