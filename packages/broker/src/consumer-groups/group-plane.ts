@@ -4,7 +4,7 @@ import type { MetadataRequest } from "../metadata-plane/metadata-request.ts";
 import type { PartitionHandle } from "../partition-plane/partition-handle.ts";
 import type { PartitionPlane } from "../partition-plane/partition-plane.ts";
 import { packPartition } from "../routing/pack-partition.ts";
-import { type HandOverFacts, HandOvers } from "./hand-overs.ts";
+import { type HandOverFacts, HandOvers, type MembersNode } from "./hand-overs.ts";
 import { PollGates } from "./poll-gates.ts";
 
 /** What the plane is made from. */
@@ -13,6 +13,8 @@ export interface GroupPlaneOptions {
   readonly partitions: PartitionPlane;
   /** Milliseconds a hand-over may take. */
   readonly rebalancingTimeoutMs: number;
+  /** What there is to know where members may be connected to other nodes; absent on a lone server. */
+  readonly cluster?: MembersNode | undefined;
   catalog(): Metadata;
   submit(request: MetadataRequest): void;
 }
@@ -33,23 +35,27 @@ export class GroupPlane {
       clock: options.clock,
       timeoutMs: options.rebalancingTimeoutMs,
       submit: options.submit,
-      isInFlight: (place, { partitionId, client }) => {
-        const partition = this.#partitionAt(place, partitionId);
-        return partition !== undefined && isInFlight(partition, place.groupId, client);
-      },
+      isInFlight: (place, { partitionId, client }) => this.#isInFlight(place, partitionId, client),
+      cluster: options.cluster,
     });
   }
 
-  /** Partitions of a group whose owners have polled messages that are not committed. */
+  #isInFlight(place: GroupPlace, partitionId: number, client: bigint): boolean {
+    const partition = this.#partitionAt(place, partitionId);
+    return partition !== undefined && isInFlight(partition, place.groupId, client);
+  }
+
+  /**
+   * Partitions of a group whose owners have polled messages that are not committed; those whose owner is
+   * connected to another node may be: that node says when they are not.
+   */
   inFlight(place: GroupPlace): number[] {
-    const found: number[] = [];
-    for (const { client, partitions } of this.#options.catalog().findGroup(place)?.members ?? []) {
-      for (const partitionId of partitions) {
-        const partition = this.#partitionAt(place, partitionId);
-        if (partition !== undefined && isInFlight(partition, place.groupId, client)) found.push(partitionId);
-      }
-    }
-    return found;
+    const { cluster, catalog } = this.#options;
+    const members = catalog().findGroup(place)?.members ?? [];
+    return members.flatMap(({ client, partitions }) => {
+      if (cluster?.isConnected(client) === false) return partitions;
+      return partitions.filter((partitionId) => this.#isInFlight(place, partitionId, client));
+    });
   }
 
   /** Members or their partitions changed. */

@@ -13,10 +13,24 @@ import { placeKey } from "./poll-gates.ts";
 /** Milliseconds until an op that found no room is proposed again. */
 const RETRY_DELAY_MS = 100;
 
+/**
+ * Milliseconds between two looks of a node of a cluster: an offset that was stored through another one takes
+ * effect here without a word.
+ */
+const LOOK_INTERVAL_MS = 100;
+
 /** A pending revocation with the slot and the client id of the member that gives the partition up. */
 export interface HandOverFacts extends PendingRevocation {
   readonly source: number;
   readonly client: bigint;
+}
+
+/** What a node of a cluster knows of members and of itself. */
+export interface MembersNode {
+  /** True while the client is connected to this node: what it has polled is known here, and nowhere else. */
+  isConnected(client: bigint): boolean;
+  /** True while this node decides that a hand-over has taken too long. */
+  isPrimary(): boolean;
 }
 
 /** What hand-overs work with. */
@@ -27,17 +41,23 @@ export interface HandOverOptions {
   submit(request: MetadataRequest): void;
   /** True while the owner has messages of the partition that it did not commit. */
   isInFlight(place: GroupPlace, handOver: HandOverFacts): boolean;
+  /** Given where owners may be connected to other nodes. */
+  readonly cluster?: MembersNode | undefined;
 }
 
 interface HandOver {
   readonly facts: HandOverFacts;
-  readonly timer: Timer;
+  /** Its time is up then; on a node of a cluster the next look. */
+  timer: Timer;
   isProposed: boolean;
 }
 
 /**
  * Partitions on their way from one member to another. Each ends when its owner has committed everything it
  * polled, or when its time is up: then the metadata group is asked to complete it.
+ *
+ * In a cluster every node follows them. The one that the owner is connected to knows when it is done; that
+ * the time is up is said by the metadata group's primary.
  */
 export class HandOvers {
   readonly #options: HandOverOptions;
@@ -66,8 +86,12 @@ export class HandOvers {
   /** Completes the hand-over of a partition, if there is one, when its owner is done with it. */
   check(place: GroupPlace, partitionId: number): void {
     const handOver = this.#byPlace.get(placeKey(place))?.get(partitionId);
-    if (handOver === undefined || this.#options.isInFlight(place, handOver.facts)) return;
-    this.#propose(place, handOver);
+    if (handOver !== undefined && this.#isDone(place, handOver.facts)) this.#propose(place, handOver);
+  }
+
+  #isDone(place: GroupPlace, facts: HandOverFacts): boolean {
+    const { cluster, isInFlight } = this.#options;
+    return cluster?.isConnected(facts.client) !== false && !isInFlight(place, facts);
   }
 
   stop(): void {
@@ -79,9 +103,16 @@ export class HandOvers {
   }
 
   #begin(place: GroupPlace, facts: HandOverFacts): HandOver {
-    const { clock, timeoutMs } = this.#options;
-    const timer = clock.setTimer(timeoutMs, () => this.#propose(place, handOver));
-    const handOver: HandOver = { facts, timer, isProposed: false };
+    const { clock, timeoutMs, cluster } = this.#options;
+    const endMs = clock.monotonicMs() + timeoutMs;
+    const end = () => {
+      const isOver = clock.monotonicMs() >= endMs;
+      if (cluster === undefined || (isOver && cluster.isPrimary())) this.#propose(place, handOver);
+      else this.check(place, facts.partitionId);
+      if (cluster !== undefined) handOver.timer = clock.setTimer(LOOK_INTERVAL_MS, end);
+    };
+    const firstMs = cluster === undefined ? timeoutMs : Math.min(LOOK_INTERVAL_MS, timeoutMs);
+    const handOver: HandOver = { facts, timer: clock.setTimer(firstMs, end), isProposed: false };
     return handOver;
   }
 

@@ -1,4 +1,3 @@
-import { ErrorCode } from "@millrace/errors";
 import { loadKeyHash } from "@millrace/framing";
 import type { Counter } from "@millrace/platform";
 import { type MetadataJournal, openMetadataJournal } from "@millrace/storage";
@@ -75,16 +74,17 @@ async function recoverShard(options: BrokerOptions, closers: (() => Promise<void
     owners: ownersOf(options, partitionMetrics.deniedTransient, member),
     metrics: partitionMetrics,
   });
+  const connections = new ConnectionRegistry();
   const groups = new GroupPlane({
     clock: platform.clock,
     partitions,
     rebalancingTimeoutMs: config.rebalancingTimeoutMs,
     catalog: () => metadata.catalog,
-    // What is in flight is known where members poll: with the primary.
-    submit: (request) => {
-      if (metadata.isPrimary) metadata.submit(request);
-      else request.answered({ kind: "refused", code: ErrorCode.TransientNotAccepted });
+    cluster: member && {
+      isConnected: (client) => connections.isLoggedIn(client),
+      isPrimary: () => metadata.isPrimary,
     },
+    submit: (request) => metadata.submit(request),
   });
   const metadata: MetadataPlane = recoverMetadata(options, {
     journal,
@@ -104,7 +104,7 @@ async function recoverShard(options: BrokerOptions, closers: (() => Promise<void
   await partitions.recover(metadata.catalog, metadata);
   groups.recover();
   const standings = member?.standingsOf({ metadata, partitions });
-  const shard = await shardOf(options, { metadata, partitions, groups, standings });
+  const shard = await shardOf(options, { metadata, partitions, groups, connections, standings });
   await member?.clean(shard);
   member?.start(shard);
   return shard;
@@ -152,17 +152,13 @@ function recoverMetadata(
   });
 }
 
+type OpenedParts = Pick<Shard, "metadata" | "partitions" | "groups" | "connections" | "standings">;
+
 async function shardOf(
   options: BrokerOptions,
-  {
-    metadata,
-    partitions,
-    groups,
-    standings,
-  }: Pick<Shard, "metadata" | "partitions" | "groups" | "standings">,
+  { metadata, partitions, groups, connections, standings }: OpenedParts,
 ): Promise<Shard> {
   const { platform, kernel, pool, config, roster } = options;
-  const connections = new ConnectionRegistry();
   const messageCleaner = new MessageCleaner({
     clock: platform.clock,
     log: platform.log,
