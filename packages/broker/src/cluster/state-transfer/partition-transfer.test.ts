@@ -3,7 +3,9 @@ import { describe, it } from "node:test";
 import { ReplicaCommand } from "@millrace/framing";
 import type { Packet } from "@millrace/platform/sim";
 import { encodePurgeTopic, toIdentifier } from "@millrace/protocol";
-import { storeBody } from "../../testing/test-topics.ts";
+import { sendBody } from "../../testing/test-batches.ts";
+import { pollBody, polled } from "../../testing/test-polls.ts";
+import { fillSegments, storeBody } from "../../testing/test-topics.ts";
 import { Lagging } from "./transfer-fixture.test.ts";
 
 const TOPIC = { stream: toIdentifier(0), topic: toIdentifier(0) };
@@ -39,6 +41,89 @@ describe("A partition's replica that lacks more than its peers' logs hold", () =
     lagging.heal();
     await lagging.caughtUp();
     assert.equal(lagging.fetched, 1);
+    await cluster.stop();
+  });
+
+  it("gets their state when retention removed segments.", async () => {
+    const messageCleaner = { isEnabled: true, intervalMs: 1000 };
+    const lagging = await Lagging.start({ config: { messageCleaner } }, { messageExpiry: 5_000_000n });
+    const { cluster, client, primary } = lagging;
+    await cluster.drive(fillSegments(client, 3));
+    await cluster.until(() => (cluster.groupNow(primary, 0)?.partition?.firstOffset ?? 0) > 0);
+    await lagging.send("kept");
+    lagging.heal();
+    await lagging.caughtUp();
+    assert.equal(lagging.fetched, 1);
+    await cluster.stop();
+  });
+
+  it("gets that of many partitions, four at a time.", async () => {
+    const partitionsCount = 12;
+    const lagging = await Lagging.start({}, { partitionsCount });
+    const { cluster, client, at, primary } = lagging;
+    const partitions = Array.from({ length: partitionsCount }, (_, partitionId) => partitionId);
+    const sendToAll = async (text: string) => {
+      for (const partitionId of partitions) {
+        const body = sendBody([text], { partitioning: { kind: "partition", partitionId } });
+        await cluster.drive(client.ok("SendMessages", body));
+      }
+    };
+    await sendToAll("old");
+    await cluster.drive(client.ok("PurgeTopic", encodePurgeTopic(TOPIC)));
+    await sendToAll("new");
+    const underWay = new Set<number>();
+    let most = 0;
+    cluster.passes = ({ from, bytes }) => {
+      const transfer = new DataView(bytes.buffer, bytes.byteOffset).getUint32(160, true);
+      if (bytes[60] === ReplicaCommand.stateRequest) underWay.add(transfer);
+      if (bytes[60] === ReplicaCommand.stateEnd && from === at) underWay.delete(transfer);
+      most = Math.max(most, underWay.size);
+      return true;
+    };
+    await cluster.until(() => lagging.fetched === partitionsCount);
+    for (const partitionId of partitions) {
+      const [group, model] = [
+        await cluster.group(at, partitionId),
+        await cluster.group(primary, partitionId),
+      ];
+      await cluster.until(() => group.partition?.committedOp === model.partition?.committedOp);
+      assert.equal(group.partition?.committedNextOffset, 1);
+    }
+    assert.equal(most, 4);
+    await cluster.stop();
+  });
+
+  it("answers reads with the old state or the new one, never with parts of both.", async () => {
+    const lagging = await Lagging.start();
+    const { cluster, at } = lagging;
+    const node = cluster.nodes[at];
+    assert.ok(node !== undefined);
+    lagging.heal();
+    const reader = await cluster.login(at, 90n);
+    await lagging.send("old");
+    await lagging.caughtUp();
+    lagging.cutOff();
+    await lagging.forget();
+    await lagging.send("new");
+    node.diskLatencyMaxMs = 3;
+    lagging.heal();
+    const seen: string[] = [];
+    while (lagging.fetched === 0) {
+      const answer = await cluster.drive(reader.command("PollMessages", pollBody()));
+      seen.push(
+        answer.code === 0
+          ? polled(answer.payload)
+              .messages.map(({ offset }) => offset)
+              .join()
+          : `${answer.code}`,
+      );
+    }
+    node.diskLatencyMaxMs = 0;
+    assert.equal(seen[0], "0", "the old state");
+    assert.ok(seen.at(-1)?.startsWith("7,8"), "the new state");
+    const others = seen.filter((offsets) => !["0", "7,8", "58"].includes(offsets));
+    assert.deepEqual(others, [], "nothing else");
+    await lagging.caughtUp();
     await cluster.stop();
   });
 

@@ -30,12 +30,16 @@ export class Lagging {
     this.other = (parts.primary + 2) % 3;
   }
 
-  static async start(options: Omit<TestClusterOptions, "log"> = {}): Promise<Lagging> {
+  /** @param topic  numeric options of its topic */
+  static async start(
+    options: Omit<TestClusterOptions, "log"> = {},
+    topic: { readonly partitionsCount?: number; readonly messageExpiry?: bigint } = {},
+  ): Promise<Lagging> {
     const lines: Line[] = [];
     const cluster = await TestCluster.start(3, { ...options, log: recordedLog(lines) });
     const primary = await cluster.metadataPrimary();
     const client = await cluster.login(primary);
-    await cluster.drive(createPersistedTopic(client));
+    await cluster.drive(createPersistedTopic(client, topic));
     const lagging = new Lagging({ cluster, lines, primary, client });
     await lagging.caughtUp();
     lagging.cutOff();
@@ -80,13 +84,17 @@ export class Lagging {
 }
 
 /** Makes stream 0 with topic 0, which keeps what it acknowledged through a loss of power. */
-async function createPersistedTopic(client: TestClient): Promise<void> {
+async function createPersistedTopic(
+  client: TestClient,
+  { partitionsCount = 1, messageExpiry = 0n }: { partitionsCount?: number; messageExpiry?: bigint },
+): Promise<void> {
   await client.ok("CreateStream", encodeCreateStream({ name: "s", options: NO_OPTIONS }));
   const options = [
     { key: "segment_size", value: typedField("uint64", MIB) },
     { key: "durability", value: typedField("string", "persisted") },
+    { key: "message_expiry", value: typedField("uint64", messageExpiry) },
   ];
-  const topic = { stream: toIdentifier(0), name: "t", partitionsCount: 1, options };
+  const topic = { stream: toIdentifier(0), name: "t", partitionsCount, options };
   await client.ok("CreateTopic", encodeCreateTopic(topic));
 }
 

@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { CodedError, ErrorCode } from "@millrace/errors";
+import type { GroupAddress } from "@millrace/framing";
+import { silentLog } from "@millrace/platform";
+import { SimClock } from "@millrace/platform/sim";
+import type { StateMessage } from "@millrace/protocol";
+import type { AskedWords } from "./state-fetch.ts";
+import { StateFetcher } from "./state-fetcher.ts";
+import type { StateSink } from "./state-source.ts";
+
+type Asked = AskedWords & { readonly transfer: number; readonly to: number };
+
+function groupOf(partitionId: number): GroupAddress {
+  return { kind: "partition", partition: { streamId: 0, topicId: 0, partitionId, revision: 4 } };
+}
+
+/** A fetcher whose sinks keep what comes; `failure` is why they cannot use it. */
+function fetcherOf(failure?: CodedError) {
+  const asked: Asked[] = [];
+  const kept: string[] = [];
+  const clock = new SimClock();
+  const say = (to: number, _group: GroupAddress, words: Omit<Asked, "to">) => {
+    asked.push({ ...words, to } as Asked);
+  };
+  const fetcher = new StateFetcher({ clock, log: silentLog, say }, 100);
+  const sink = (): StateSink => ({
+    begin: async () => void kept.push("begin"),
+    write: async (_part, position, bytes) => void kept.push(`${position}+${bytes.length}`),
+    finish: async () => {
+      if (failure !== undefined) throw failure;
+      kept.push("finish");
+    },
+    discard: async () => void kept.push("discard"),
+  });
+  const wish = (from: number, partitionId = 0) =>
+    fetcher.begin({ group: groupOf(partitionId), from, op: 5, sink });
+  const hear = async (from: number, words: Partial<StateMessage> & Pick<StateMessage, "kind">) => {
+    const transfer = asked.at(-1)?.transfer;
+    fetcher.receive(from, groupOf(0), { view: 0, replica: from, transfer, ...words } as StateMessage);
+    await clock.run(1);
+  };
+  return { asked, kept, clock, fetcher, wish, hear };
+}
+
+const MANIFEST = {
+  kind: "stateManifest",
+  op: 7,
+  checksum: 1n,
+  parts: [{ name: "p", length: 3, checksum: 0n }],
+} as const;
+const CHUNK = { kind: "stateChunk", part: 0, position: 0, bytes: new Uint8Array(3) } as const;
+
+async function fetchAll({ wish, hear }: ReturnType<typeof fetcherOf>, from: number): Promise<void> {
+  wish(from);
+  await hear(from, MANIFEST);
+  await hear(from, CHUNK);
+}
+
+describe("Who fetches a state", () => {
+  it("asks for the manifest and each chunk, says that it has all, and uses it.", async () => {
+    const world = fetcherOf();
+    await fetchAll(world, 1);
+    assert.deepEqual(
+      world.asked.map(({ kind }) => kind),
+      ["stateRequest", "stateChunkRequest", "stateEnd"],
+    );
+    assert.deepEqual(world.kept, ["begin", "0+3", "finish"]);
+  });
+
+  it("asks five times in ten seconds, then another node at once and the same one later.", async () => {
+    const { asked, clock, wish } = fetcherOf();
+    wish(1);
+    await clock.run(10_100);
+    assert.equal(asked.filter(({ kind }) => kind === "stateRequest").length, 5);
+    wish(1);
+    assert.equal(asked.at(-1)?.kind, "stateEnd");
+    wish(2);
+    assert.deepEqual([asked.at(-1)?.kind, asked.at(-1)?.to], ["stateRequest", 2]);
+  });
+
+  it("takes nothing from another node or another transfer, nor more than was told.", async () => {
+    const { asked, kept, wish, hear } = fetcherOf();
+    wish(1);
+    await hear(2, MANIFEST);
+    await hear(1, { ...MANIFEST, transfer: 99 });
+    assert.deepEqual(kept, []);
+    await hear(1, MANIFEST);
+    await hear(1, { ...CHUNK, position: 1 });
+    await hear(1, { ...CHUNK, bytes: new Uint8Array(4) });
+    assert.deepEqual(kept, ["begin", "discard"]);
+    assert.equal(asked.at(-1)?.kind, "stateEnd");
+  });
+
+  it("waits longer after each state that it could not use.", async () => {
+    const world = fetcherOf(new CodedError(ErrorCode.PartitionDamaged, "It is damaged."));
+    const { asked, kept, clock, wish, hear } = world;
+    const delays: number[] = [];
+    wish(1);
+    for (let from = 1; delays.length < 8; from = 3 - from) {
+      await hear(from, MANIFEST);
+      await hear(from, CHUNK);
+      assert.equal(kept.at(-1), "discard");
+      const startMs = clock.monotonicMs();
+      for (let tries = 0; asked.at(-1)?.kind !== "stateRequest" && tries < 1000; tries += 1) {
+        await clock.run(100);
+        wish(3 - from);
+      }
+      delays.push(Math.floor((clock.monotonicMs() - startMs) / 1000));
+    }
+    assert.deepEqual(delays, [1, 2, 4, 8, 16, 32, 60, 60]);
+  });
+
+  it("fetches four at a time, and ends all when it is stopped.", async () => {
+    const { asked, kept, fetcher, wish } = fetcherOf();
+    for (let partitionId = 0; partitionId < 6; partitionId += 1) wish(1, partitionId);
+    assert.equal(asked.length, 4);
+    await fetcher.stop();
+    assert.equal(kept.filter((what) => what === "discard").length, 4);
+    wish(1, 5);
+    assert.equal(asked.filter(({ kind }) => kind === "stateRequest").length, 4);
+  });
+});
