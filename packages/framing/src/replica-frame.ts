@@ -34,6 +34,7 @@ export const ReplicaCommand = {
   standingsRequest: 30,
   standingsReply: 31,
   askToLead: 32,
+  commits: 33,
 } as const;
 /** Byte of a kind of frame. */
 export type ReplicaCommand = (typeof ReplicaCommand)[keyof typeof ReplicaCommand];

@@ -250,6 +250,7 @@ export {
 } from "./permissions.ts";
 export type { PollingStrategy } from "./polling-strategy.ts";
 export { readPollingStrategy, writePollingStrategy } from "./polling-strategy.ts";
+export { COMMITS_MAX, type PartitionCommit } from "./replicas/commits.ts";
 export type { FormationMessage } from "./replicas/formation.ts";
 export { type ForwardedReplyMessage, ForwardOutcome } from "./replicas/forwarded-reply.ts";
 export type { ForwardedRequestMessage } from "./replicas/forwarded-request.ts";

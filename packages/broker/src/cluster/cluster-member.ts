@@ -39,6 +39,9 @@ const ROOT_USER_INTERVAL_MS = 100;
 /** Milliseconds between two words of a node that waits for its cluster to form. */
 const FORMATION_INTERVAL_MS = 200;
 
+/** Ticks between two looks whether views have begun: 100 ms. */
+const TICKS_PER_LOOK = 10;
+
 /** Two starts of one node are told apart by a number below 2^53. */
 const START_MAX = 2 ** 53 - 1;
 
@@ -58,6 +61,7 @@ export class ClusterMember {
   readonly #isSilent: boolean;
   #stops: (() => void)[] = [];
   #isStopped = false;
+  #ticks = 0;
 
   private constructor(
     options: BrokerOptions,
@@ -209,14 +213,20 @@ export class ClusterMember {
 
   #tick({ metadata, partitions }: Shard, lines: ViewLines): void {
     metadata.hear({ kind: "tick" });
-    lines.look(metadata, metadata.replica, () => "metadata");
-    for (const handle of partitions.handles()) {
-      if (!(handle instanceof LocalPartition)) continue;
-      handle.group.replication?.tick();
-      // A state that was fetched brings ops that nobody applied one by one.
-      if (this.forwardedOps.count > 0) this.forwardedOps.reached(handle.group);
-      lines.look(handle, handle.group.replica, () => nameOf(handle.identity));
+    this.peers.gathering(() => {
+      for (const group of groupsOf(partitions)) group.replication?.tick();
+    });
+    // A state that was fetched brings ops that nobody applied one by one.
+    if (this.forwardedOps.count > 0) {
+      for (const group of groupsOf(partitions)) this.forwardedOps.reached(group);
     }
+    this.#ticks += 1;
+    if (this.#ticks % TICKS_PER_LOOK === 0) this.#lookAtViews({ metadata, partitions }, lines);
+  }
+
+  #lookAtViews({ metadata, partitions }: Pick<Shard, "metadata" | "partitions">, lines: ViewLines): void {
+    lines.look(metadata, metadata.replica, () => "metadata");
+    for (const group of groupsOf(partitions)) lines.look(group, group.replica, () => nameOf(group.identity));
   }
 
   /** Does what another node passed on. It hears what is committed first: it waits for that. */

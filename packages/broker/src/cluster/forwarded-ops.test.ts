@@ -18,7 +18,9 @@ const LINK_MS = 1;
 const isOfPartition = ({ bytes }: Packet) => bytes[140] === 2;
 const isLog = (packet: Packet) =>
   isOfPartition(packet) &&
-  [ReplicaCommand.prepare, ReplicaCommand.commit].some((one) => packet.bytes[60] === one);
+  [ReplicaCommand.prepare, ReplicaCommand.commit, ReplicaCommand.commits].some(
+    (one) => packet.bytes[60] === one,
+  );
 const isAnswer = ({ bytes }: Packet) => bytes[60] === ReplicaCommand.forwardedReply;
 
 /** A cluster with a topic, and a client on a node that leads nothing. */

@@ -22,6 +22,7 @@ import type { MetadataAnswer } from "../metadata-plane/metadata-request.ts";
 import type { ForwardedOp, ForwardedOpWire } from "../partition-plane/forwarding/forwarded-op.ts";
 import type { ReceivedBody } from "../partition-plane/partition-replication.ts";
 import type { ClusterOptions } from "./cluster-options.ts";
+import { GatheredCommits } from "./gathered-commits.ts";
 import type { GroupPeers, PrepareBody } from "./group-peers.ts";
 import type { NodeStandings, StandingsWire } from "./group-standings.ts";
 import {
@@ -62,6 +63,8 @@ export class Peers {
   readonly #log: Log;
   /** Differs between two starts, see `ReplicaOptions.seed`. */
   readonly #seed: number;
+  /** What groups say of their commits in this tick. */
+  #commits: GatheredCommits | undefined;
 
   constructor(options: ClusterOptions, parts: { hash: FrameHash; log: Log; seed: number }) {
     this.#options = options;
@@ -144,7 +147,26 @@ export class Peers {
 
   /** The replicas of a partition's group on the other nodes. */
   partitionGroup(partition: PartitionIdentity): GroupPeers {
-    return this.#group({ kind: "partition", partition });
+    const peers = this.#group({ kind: "partition", partition });
+    return {
+      ...peers,
+      send: (to, message, body) => {
+        if (message.kind === "commit" && this.#commits !== undefined) {
+          this.#commits.add(to, { ...message, partition });
+        } else peers.send(to, message, body);
+      },
+    };
+  }
+
+  /** Lets time pass for the groups of partitions; what they commit is told to each node in one message. */
+  gathering(tick: () => void): void {
+    const { replica } = this.#options.bus;
+    this.#commits = new GatheredCommits();
+    tick();
+    this.#commits.flush((to, commits, { partition }) =>
+      this.#sendOut(to, { kind: "partition", partition }, { kind: "commits", view: 0, replica, commits }),
+    );
+    this.#commits = undefined;
   }
 
   /** The way of operations on partitions to the nodes that lead them. */
@@ -212,6 +234,10 @@ function handOver(listeners: PeerListeners, from: number, { frame, lease }: Rece
       return;
     case "vouch":
       listeners.vouch(from, message.sessions);
+      return;
+    case "commits":
+      for (const { partition, ...commit } of message.commits)
+        listeners.partition(partition, from, { kind: "commit", ...commit }, undefined);
       return;
     case "standingsRequest":
       listeners.standingsRequest(from, message.forward, message.range);

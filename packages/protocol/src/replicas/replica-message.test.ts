@@ -47,6 +47,7 @@ const fields = {
 };
 const prepareRecord: fc.Arbitrary<PrepareRecord> = record(fields);
 const headers = fc.array(prepareRecord, { maxLength: 5 });
+const partitionAddress = record({ streamId: u32, topicId: u32, partitionId: u32, revision: counter });
 const partitionKey = record({ streamId: u32, topicId: u32, partitionId: u32 });
 const standing = record({
   status: fc.constantFrom("normal", "view-change", "recovering", "silent" as const),
@@ -125,6 +126,15 @@ const ANY: { [Kind in ReplicaMessage["kind"]]: fc.Arbitrary<Extract<ReplicaMessa
     view: u32,
     replica,
     sessions: fc.array(record({ client: u128, session: counter }), { maxLength: 7 }),
+  }),
+  commits: record({
+    kind: fc.constant("commits" as const),
+    view: u32,
+    replica,
+    commits: fc.array(
+      record({ partition: partitionAddress, view: u32, commit: counter, commitChecksum: u128 }),
+      { maxLength: 7 },
+    ),
   }),
   standingsRequest: record({
     kind: fc.constant("standingsRequest" as const),

@@ -11,6 +11,7 @@ import {
 } from "@millrace/framing";
 import { type AskToLeadMessage, askToLeadCodec } from "./ask-to-lead.ts";
 import { type CommitMessage, commitCodec } from "./commit.ts";
+import { type CommitsMessage, commitsCodec } from "./commits.ts";
 import { type DoViewChangeMessage, doViewChangeCodec } from "./do-view-change.ts";
 import type { FieldCodec } from "./field-codec.ts";
 import { type FormationMessage, formationCodec } from "./formation.ts";
@@ -68,7 +69,8 @@ export type ReplicaMessage =
   | ForwardMessage
   | FormationMessage
   | VouchMessage
-  | StandingsMessage;
+  | StandingsMessage
+  | CommitsMessage;
 
 /** Who says it, about which group. */
 export interface ReplicaEnvelope {
@@ -103,6 +105,7 @@ const CODECS: {
   vouch: vouchCodec,
   standingsRequest: standingsRequestCodec,
   standingsReply: standingsReplyCodec,
+  commits: commitsCodec,
 };
 
 const BY_COMMAND: ReadonlyMap<number, FieldCodec<ReplicaMessage>> = new Map(
