@@ -59,17 +59,21 @@ export class OpenFiles {
   async handleFor(slot: FileSlot, { absolutePath, path, mode }: OpenedBy, flags: number): Promise<number> {
     while (this.#slots.size >= this.#max) await this.#makeRoom();
     this.#slots.add(slot);
-    const open = () => openCall(absolutePath, flags, mode);
     try {
-      return await open().catch(async (error: unknown) => {
-        if (!hasErrno(error, "EMFILE", "ENFILE")) throw error;
-        await Promise.all(this.#parkIdle(RELIEF_COUNT));
-        return open();
-      });
+      return await this.relieved(() => openCall(absolutePath, flags, mode));
     } catch (error) {
       this.remove(slot);
       throw fromSystemError("open", path, error);
     }
+  }
+
+  /** Opens something; when the system has no handle left, once more after idle files were closed. */
+  async relieved(open: () => Promise<number>): Promise<number> {
+    return open().catch(async (error: unknown) => {
+      if (!hasErrno(error, "EMFILE", "ENFILE")) throw error;
+      await Promise.all(this.#parkIdle(RELIEF_COUNT));
+      return open();
+    });
   }
 
   /** Closes a file or waits until one is closed or idle. */
