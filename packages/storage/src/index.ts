@@ -35,6 +35,7 @@ export type { MetadataSnapshot } from "./metadata-journal/snapshot-file.ts";
 export type { PartitionIdentity } from "./op-record/checkpoint.ts";
 export { type OpHeader, StorageOperation } from "./op-record/op-header.ts";
 export type { StoredOffset } from "./partition/consumer-offsets.ts";
+export { mayPass } from "./partition/fence.ts";
 export type { Durability } from "./partition/group-writer.ts";
 export { deletePartitionFiles, openPartition } from "./partition/open-partition.ts";
 export type { AppendDone, BatchFacts, Partition, SealedSegment } from "./partition/partition.ts";

@@ -162,6 +162,25 @@ describe("a partition that the disk refuses to open", () => {
   });
 });
 
+describe("a partition that finds no file handle when it is written", () => {
+  it("refuses with the reason and goes on within a second once there are handles again", async () => {
+    const server = await TestServer.start({ disk: await left() });
+    const client = await server.login(2n);
+    server.platform.disk.setFaults(({ kind, path }) =>
+      kind === "write" && path.startsWith(FOLDER) ? { kind: "error", errno: "EMFILE" } : undefined,
+    );
+    assert.equal(await codeOf(client, "SendMessages"), ErrorCode.IoError);
+    server.platform.disk.setFaults(undefined);
+    await server.platform.clock.run(1100);
+    await client.command("SendMessages", sendBody(["finds that there are some"]));
+    await server.platform.clock.run(10);
+    const before = (await textsOf(client)).length;
+    assert.equal(await sent(client, "d"), before);
+    assert.deepEqual((await textsOf(client)).slice(0, 3), ["a", "b", "c"]);
+    await server.stop();
+  });
+});
+
 /** The op records of the partition that holds the messages. */
 async function opsOf(disk: SimDisk): Promise<string> {
   const [folder] = await disk.readDirectory(FOLDER);

@@ -2,16 +2,11 @@ import { type CodedError, ErrorCode } from "@millrace/errors";
 import type { Clock, Log, Timer } from "@millrace/platform";
 import type { PartitionGroup } from "./partition-group.ts";
 
-/**
- * Milliseconds from a failed opening to the next try; each further try of the partition waits twice as long.
- */
+/** Milliseconds from a failed opening to the next try; each further one waits twice as long. */
 const FIRST_DELAY_MS = 1000;
 /** Longest wait of a partition, so that a disk which works again is noticed soon. */
 const DELAY_MAX_MS = 60_000;
-/**
- * Shortest time between two tries of a shard, however many partitions wait: they do not keep a sick disk
- * busy.
- */
+/** Shortest time between two tries of a shard, however many partitions wait: a sick disk is left in peace. */
 const SPACING_MS = 50;
 
 /** A partition that did not open, or only for reading. */
@@ -28,9 +23,8 @@ export function mayOpenLater({ code }: CodedError): boolean {
 
 /**
  * Opens partitions again that the disk refused to open: one at a time, the longest due first. Until a
- * partition
- * opens, its requests are answered with the code of the last try. One that opened for reading only goes on
- * serving that until its turn comes.
+ * partition opens, its requests are answered with the code of the last try. One that opened for reading only
+ * goes on serving that until its turn comes.
  */
 export class OpenRetries {
   readonly #clock: Clock;

@@ -1,5 +1,5 @@
-import { type CodedError, ErrorCode } from "@millrace/errors";
-import type { Partition } from "@millrace/storage";
+import type { CodedError } from "@millrace/errors";
+import { mayPass, type Partition } from "@millrace/storage";
 import type { GroupContext } from "./group-context.ts";
 
 /**
@@ -7,7 +7,7 @@ import type { GroupContext } from "./group-context.ts";
  */
 const RESUME_INTERVAL_MS = 1000;
 
-/** Looks now and then whether a full disk has space again. */
+/** Looks now and then whether a full disk has space again, or a process file handles. */
 export class SpaceWatch {
   readonly #context: GroupContext;
   #nextMs = 0;
@@ -16,10 +16,10 @@ export class SpaceWatch {
     this.#context = context;
   }
 
-  /** Tries to lift a fault that is a full disk, at most once a second, then calls back. */
+  /** Tries to lift a fault that may have passed, at most once a second, then calls back. */
   look(partition: Partition, fault: CodedError, done: () => void): void {
     const nowMs = this.#context.clock.monotonicMs();
-    if (fault.code !== ErrorCode.DiskFull || nowMs < this.#nextMs) return;
+    if (!mayPass(fault) || nowMs < this.#nextMs) return;
     this.#nextMs = nowMs + RESUME_INTERVAL_MS;
     void this.resume(partition, false).then(done);
   }

@@ -79,7 +79,8 @@ export class NodeDisk implements Disk {
   async syncDirectory(path: string): Promise<void> {
     // Windows has no such call; its file system journals names.
     if (process.platform === "win32") return;
-    const fd = await run("open", path, open(this.#absolute(path), O_RDONLY));
+    const opened = this.#openFiles.relieved(() => open(this.#absolute(path), O_RDONLY));
+    const fd = await run("open", path, opened);
     try {
       await run("sync", path, fsync(fd));
     } finally {

@@ -10,6 +10,7 @@ import { readAt, synced, written } from "../disk.compliance.ts";
 import type { DiskFile } from "../disk.ts";
 import type { FileCalls } from "./file-calls.ts";
 import { NodeDisk } from "./node-disk.ts";
+import { OpenFiles } from "./open-files.ts";
 
 const root = await mkdtemp(join(tmpdir(), "millrace-open-files-"));
 after(() => rm(root, { recursive: true, force: true }));
@@ -127,5 +128,41 @@ describe("files beyond the bound", () => {
     const others = await made(disk, "behind", 2 * MAX);
     assert.deepEqual(await readAt(file, 10, 0), utf8("still here"));
     for (const one of [file, ...others]) await one.close();
+  });
+});
+
+describe("an opening for which the system has no handle left", () => {
+  const noHandle = () => Object.assign(new Error("EMFILE"), { code: "EMFILE" });
+
+  it("is tried once more after idle files were closed", async () => {
+    const openFiles = new OpenFiles(MAX, real);
+    const by = {
+      path: "relief",
+      absolutePath: join(root, "relief"),
+      flags: fs.constants.O_RDWR,
+      mode: 0o600,
+    };
+    fs.writeFileSync(by.absolutePath, "");
+    const slots = [1, 2, 3].map(() => openFiles.slotFor(by));
+    for (const slot of slots) {
+      await slot.use();
+      slot.end();
+    }
+    let tries = 0;
+    const fd = await openFiles.relieved(async () => {
+      tries += 1;
+      if (openFiles.count > 0) throw noHandle();
+      return 77;
+    });
+    assert.deepEqual([fd, tries, openFiles.count], [77, 2, 0]);
+    await assert.rejects(
+      openFiles.relieved(() => Promise.reject(noHandle())),
+      { code: "EMFILE" },
+    );
+    await assert.rejects(
+      openFiles.relieved(() => Promise.reject(Object.assign(new Error("EIO"), { code: "EIO" }))),
+      { code: "EIO" },
+    );
+    for (const slot of slots) await slot.close();
   });
 });

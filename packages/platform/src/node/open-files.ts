@@ -24,18 +24,15 @@ export interface OpenedBy {
 
 /**
  * Bounds the file handles that one disk keeps: beyond it files that nobody has used for a while are closed,
- * and
- * opened again by their next use. What was written to them is synced before, so that no failure of the system
- * to write it is missed. Files with a call under way are never closed: whoever needs a handle while all are
- * in use
- * waits for one.
+ * and opened again by their next use. What was written to them is synced before, so that no failure of the
+ * system to write it is missed. Files with a call under way are never closed: whoever needs a handle while
+ * all are in use waits for one.
  */
 export class OpenFiles {
   readonly #max: number;
   readonly #calls: FileCalls;
   /** Looked at from the first on for what may be closed; what was looked at goes to the end. */
   readonly #slots = new Set<FileSlot>();
-  #openingCount = 0;
   readonly #waiting: (() => void)[] = [];
 
   /** @param max  handles; at least 1 */
@@ -55,26 +52,28 @@ export class OpenFiles {
   }
 
   /**
-   * Opens a handle once there is room for it. @throws CodedError what the system answers; `EMFILE` and
-   * `ENFILE`
-   * only when closing idle files did not help
+   * Opens the handle of a slot once there is room for it.
+   * @throws CodedError what the system answers; `EMFILE` and `ENFILE` only when closing idle files did not
+   *         help
    */
-  async handleOf({ absolutePath, path, mode }: OpenedBy, flags: number): Promise<number> {
-    const open = () => openCall(absolutePath, flags, mode);
-    while (this.#slots.size + this.#openingCount >= this.#max) await this.#makeRoom();
-    this.#openingCount += 1;
+  async handleFor(slot: FileSlot, { absolutePath, path, mode }: OpenedBy, flags: number): Promise<number> {
+    while (this.#slots.size >= this.#max) await this.#makeRoom();
+    this.#slots.add(slot);
     try {
-      return await open().catch(async (error: unknown) => {
-        if (!hasErrno(error, "EMFILE", "ENFILE")) throw error;
-        await Promise.all(this.#parkIdle(RELIEF_COUNT));
-        return open();
-      });
+      return await this.relieved(() => openCall(absolutePath, flags, mode));
     } catch (error) {
-      this.noteRoom();
+      this.remove(slot);
       throw fromSystemError("open", path, error);
-    } finally {
-      this.#openingCount -= 1;
     }
+  }
+
+  /** Opens something; when the system has no handle left, once more after idle files were closed. */
+  async relieved(open: () => Promise<number>): Promise<number> {
+    return open().catch(async (error: unknown) => {
+      if (!hasErrno(error, "EMFILE", "ENFILE")) throw error;
+      await Promise.all(this.#parkIdle(RELIEF_COUNT));
+      return open();
+    });
   }
 
   /** Closes a file or waits until one is closed or idle. */
@@ -88,10 +87,7 @@ export class OpenFiles {
     if (this.#waiting.length > 0) this.#waiting.shift()?.();
   }
 
-  add(slot: FileSlot): void {
-    this.#slots.add(slot);
-  }
-
+  /** The handle of a slot is closed. */
   remove(slot: FileSlot): void {
     if (this.#slots.delete(slot)) this.noteRoom();
   }
@@ -120,7 +116,7 @@ export class FileSlot {
   readonly #calls: FileCalls;
   #fd = -1;
   #usersCount = 0;
-  #isParking = false;
+  #parking: Promise<void> | undefined;
   /** It cannot be opened again, so it is not closed. */
   #isPinned = false;
   /** Bytes were written since the last datasync began. */
@@ -138,7 +134,7 @@ export class FileSlot {
 
   /** Nobody uses it or has used it for a while, and it can be opened again. */
   get isIdle(): boolean {
-    const isInUse = this.wasUsed || this.#usersCount > 0 || this.#isParking;
+    const isInUse = this.wasUsed || this.#usersCount > 0 || this.#parking !== undefined;
     return !isInUse && !this.#isPinned && this.#fd >= 0;
   }
 
@@ -189,66 +185,76 @@ export class FileSlot {
   /** Closes for good. */
   async close(): Promise<void> {
     await this.#opening?.catch(() => undefined);
+    await this.#parking;
     await this.#closeHandle();
   }
 
   /**
    * Closes the handle unless somebody begins to use it; what was written is synced before. One whose name
-   * does
-   * not lead back to it, or whose sync fails, stays open.
+   * does not lead back to it, or whose sync fails, stays open.
    */
-  async park(): Promise<void> {
-    this.#isParking = true;
-    try {
-      if (this.#isDirty) await this.#sync();
-      if (this.#usersCount > 0 || this.#isDirty) return;
-      this.#identity = this.#failure === undefined ? identityBehind(this.#fd, this.#by) : undefined;
-      this.#isPinned = this.#identity === undefined;
-      if (!this.#isPinned) await this.#closeHandle();
-    } finally {
-      this.#isParking = false;
+  park(): Promise<void> {
+    this.#parking ??= this.#park().finally(() => {
+      this.#parking = undefined;
       this.#files.noteRoom();
-    }
+    });
+    return this.#parking;
+  }
+
+  async #park(): Promise<void> {
+    if (this.#isDirty) await this.#sync();
+    if (this.#usersCount > 0 || this.#isDirty) return;
+    this.#identity = this.#failure === undefined ? identityBehind(this.#fd, this.#by) : undefined;
+    this.#isPinned = this.#identity === undefined;
+    if (!this.#isPinned) await this.#closeHandle().catch((error: unknown) => this.#distrust("close", error));
   }
 
   /** Nobody gets the handle from here on. */
   async #closeHandle(): Promise<void> {
     const fd = this.#fd;
     this.#fd = -1;
-    this.#files.remove(this);
-    if (fd >= 0) await closeCall(fd);
+    try {
+      if (fd >= 0) await closeCall(fd);
+    } finally {
+      this.#files.remove(this);
+    }
+  }
+
+  #distrust(operation: string, error: unknown): void {
+    this.#failure ??= fromSystemError(operation, this.#by.path, error);
   }
 
   #sync(): Promise<void> {
     this.#isDirty = false;
     return new Promise((resolve) =>
       this.#calls.fdatasync(this.#fd, (error) => {
-        if (error !== null) this.#failure ??= fromSystemError("datasync", this.#by.path, error);
+        if (error !== null) this.#distrust("datasync", error);
         resolve();
       }),
     );
   }
 
   async #open(): Promise<void> {
+    await this.#parking;
     const isAgain = this.#identity !== undefined;
     const { flags, path } = this.#by;
-    const fd = await this.#files.handleOf(this.#by, isAgain ? flags & ~(O_CREAT | O_EXCL) : flags);
-    if (isAgain && identityOf(fs.fstatSync(fd)) !== this.#identity) {
-      await closeCall(fd);
-      throw diskError({ operation: "open", path, errno: "ESTALE" });
-    }
+    const fd = await this.#files.handleFor(this, this.#by, isAgain ? flags & ~(O_CREAT | O_EXCL) : flags);
     this.#fd = fd;
     this.wasUsed = true;
-    this.#files.add(this);
+    if (!isAgain || identityOf(fs.fstatSync(fd)) === this.#identity) return;
+    await this.#closeHandle();
+    throw diskError({ operation: "open", path, errno: "ESTALE" });
   }
 }
 
-/** Which file a handle is of, when the path still leads to it. */
+/** Which file a handle is of, when the path still leads to it for certain. */
 function identityBehind(fd: number, { absolutePath }: OpenedBy): string | undefined {
-  if (fd < 0) return undefined;
-  const identity = identityOf(fs.fstatSync(fd));
-  const named = fs.lstatSync(absolutePath, { throwIfNoEntry: false });
-  return named !== undefined && identityOf(named) === identity ? identity : undefined;
+  try {
+    const identity = identityOf(fs.fstatSync(fd));
+    return identityOf(fs.lstatSync(absolutePath)) === identity ? identity : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function identityOf({ dev, ino }: fs.Stats): string {

@@ -6,6 +6,46 @@ import { Bench, name, PATH } from "./partition-fixture.test.ts";
 const isFull = (error: unknown) => isCodedError(error, ErrorCode.DiskFull);
 const isFenced = (error: unknown) => isCodedError(error, ErrorCode.FileFenced);
 
+describe("a process without file handles", () => {
+  const isWanting = (error: unknown) =>
+    isCodedError(error, ErrorCode.IoError) && ["EMFILE", "ENFILE"].includes(String(error.details["errno"]));
+
+  it("refuses what needs one, keeps what it has, and goes on as soon as there are some again", async () => {
+    for (const kind of ["open", "write"] as const) {
+      for (const errno of ["EMFILE", "ENFILE"]) {
+        const bench = await Bench.open({ segmentLengthMax: 400 });
+        await bench.append(["fills the segment".padEnd(kind === "open" ? 300 : 10)]);
+        bench.disk.setFaults((call) => (call.kind === kind ? { kind: "error", errno } : undefined));
+        await assert.rejects(bench.append(["refused"]), isWanting);
+        await assert.rejects(bench.append(["refused"]), isWanting);
+        if (kind === "open") await bench.partition.resume();
+        await assert.rejects(bench.append(["refused"]), isWanting);
+        if (kind === "open") await assert.rejects(bench.readAll(), isWanting);
+        else assert.equal((await bench.readAll()).length, 1);
+        bench.disk.setFaults(undefined);
+        assert.equal(await bench.partition.resume(), true);
+        assert.equal(await bench.append(["behind it"]), 1);
+        await bench.kill();
+        const texts = (await bench.readAll()).map(({ text }) => text.trim());
+        assert.deepEqual(texts, ["fills the segment", "behind it"]);
+        assert.deepEqual(await bench.disk.readDirectory("quarantine"), []);
+        await bench.close();
+      }
+    }
+  });
+
+  it("fences as ever where a datasync fails for it", async () => {
+    const bench = await Bench.open({ durability: "persisted" });
+    bench.disk.setFaults(({ kind }) =>
+      kind === "datasync" ? { kind: "error", errno: "EMFILE" } : undefined,
+    );
+    await assert.rejects(bench.append(["in doubt"]), isFenced);
+    bench.disk.setFaults(undefined);
+    assert.equal(await bench.partition.resume(), false);
+    await bench.close();
+  });
+});
+
 describe("a full disk", () => {
   it("refuses appends, keeps reading, and goes on where it stopped when space is back", async () => {
     for (const room of [0, 1, 100, 127, 300, 500, 700]) {

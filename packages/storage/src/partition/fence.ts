@@ -7,6 +7,15 @@ export function fenced(cause: CodedError): CodedError {
   return new CodedError(ErrorCode.FileFenced, text, { details: cause.details, cause });
 }
 
+/** System codes that mean that no file handle was left. */
+const NO_HANDLE: ReadonlySet<unknown> = new Set(["EMFILE", "ENFILE"]);
+
+/** True for what a disk refuses now, having touched nothing, and may do later: no room, no file handle. */
+export function mayPass(error: unknown): boolean {
+  if (isCodedError(error, ErrorCode.DiskFull)) return true;
+  return isCodedError(error, ErrorCode.IoError) && NO_HANDLE.has(error.details["errno"]);
+}
+
 /** The error when it is one of the world's; anything else is our own fault and goes on up. */
 export function asCodedError(error: unknown): CodedError {
   if (isCodedError(error)) return error;

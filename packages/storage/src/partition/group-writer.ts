@@ -10,7 +10,7 @@ import { emptySegment, type Segment } from "../segment/segment.ts";
 import { createSegmentFiles, dropSegmentFiles, type SegmentFiles } from "../segment/segment-files.ts";
 import { ActiveFiles } from "./active-files.ts";
 import { CommitMarks } from "./commit-marks.ts";
-import { asCodedError, fenced } from "./fence.ts";
+import { asCodedError, fenced, mayPass } from "./fence.ts";
 import { Group } from "./group.ts";
 import type { OpEntry } from "./op-entry.ts";
 import type { PartitionState } from "./partition-state.ts";
@@ -47,8 +47,8 @@ export interface GroupWriterOptions {
  * the datasyncs a persisted op asks for. What queues meanwhile is the next group. Rolls to a new segment in
  * between.
  *
- * A failed write or datasync sets `state.fault`; nothing is written after it. `DiskFull` may be lifted by
- * `resume`.
+ * A failed write or datasync sets `state.fault`; nothing is written after it. What may pass, a full disk
+ * or no file handle, may be lifted by `resume`.
  */
 export class GroupWriter {
   readonly #options: GroupWriterOptions;
@@ -114,8 +114,8 @@ export class GroupWriter {
   }
 
   /**
-   * Lifts a `DiskFull` fault when the files were cut back to the last good record and there is space again,
-   * and begins the segment that a purge on a full disk still owes.
+   * Lifts a fault that may pass when the files were cut back to the last good record and a full disk has
+   * space again, and begins the segment that a purge on a full disk still owes.
    *
    * @param forRemoval  what comes next frees space: its record is short and is tried whatever is free
    */
@@ -128,8 +128,9 @@ export class GroupWriter {
     const state = this.#state;
     const { fault } = state;
     if (fault === undefined) return true;
-    if (!isCodedError(fault, ErrorCode.DiskFull) || !(await this.#restored)) return false;
-    const hasRoom = forRemoval || (await this.#options.disk.space()).freeLength >= RESUME_FREE_LENGTH;
+    if (!mayPass(fault) || !(await this.#restored)) return false;
+    const needsRoom = isCodedError(fault, ErrorCode.DiskFull) && !forRemoval;
+    const hasRoom = !needsRoom || (await this.#options.disk.space()).freeLength >= RESUME_FREE_LENGTH;
     if (!hasRoom || this.#busy || state.fault !== fault) return state.fault === undefined;
     state.fault = undefined;
     return state.active?.generation === state.journaled.generation || this.#rollLate();
@@ -351,7 +352,7 @@ export class GroupWriter {
    */
   #stopUnrolled(error: CodedError): void {
     const state = this.#state;
-    if (!isCodedError(error, ErrorCode.DiskFull)) {
+    if (!mayPass(error)) {
       this.#fail(error);
       return;
     }
@@ -424,20 +425,20 @@ export class GroupWriter {
   }
 
   /**
-   * Stops writing; everyone on the way hears the same error. That the disk is full is a refusal, so it is
-   * told when nothing of the group is left.
+   * Stops writing; everyone on the way hears the same error. What may pass is a refusal, so it is told when
+   * nothing of the group is left.
    */
   #fail(error: CodedError): void {
     const state = this.#state;
     // What a failed sync left in doubt stays so, whatever fails after it.
     const reason = isCodedError(state.fault, ErrorCode.FileFenced) ? state.fault : error;
-    const isFull = isCodedError(reason, ErrorCode.DiskFull);
-    state.fault = isFull ? reason : fenced(reason);
+    const passes = mayPass(reason);
+    state.fault = passes ? reason : fenced(reason);
     state.log.error("The partition takes no more writes.", { path: state.path, error: state.fault });
     this.#failure = undefined;
     const entries = [...this.#group.entries.splice(0), ...this.#queue.splice(0)];
     for (const entry of entries) releaseBatch(entry);
-    this.#restored = isFull ? this.#cutBack() : Promise.resolve(false);
+    this.#restored = passes ? this.#cutBack() : Promise.resolve(false);
     this.#options.onFault();
     void this.#restored.then(() => {
       for (const entry of entries) entry.done(state.fault ?? error);
@@ -463,9 +464,9 @@ export class GroupWriter {
   }
 }
 
-/** Of two failures the one that leaves less hope: a full disk can be mended, anything else cannot. */
+/** Of two failures the one that leaves less hope. */
 function worse(before: CodedError | undefined, error: CodedError): CodedError {
-  return before === undefined || isCodedError(before, ErrorCode.DiskFull) ? error : before;
+  return before === undefined || mayPass(before) ? error : before;
 }
 
 function isRemoval({ small }: OpEntry): boolean {

@@ -188,7 +188,7 @@ export class Partition {
     return this.#state.visibleGeneration;
   }
 
-  /** Why appends are refused: `PartitionDamaged`, `FileFenced` or `DiskFull`; nothing when all is well. */
+  /** Why appends are refused: `PartitionDamaged`, `FileFenced` or what may pass; nothing when all is well. */
   get fault(): CodedError | undefined {
     return this.#state.fault;
   }
@@ -400,7 +400,8 @@ export class Partition {
   }
 
   /**
-   * Tries to go on after `DiskFull`; true when appends are taken again. Call it when space may have returned.
+   * Tries to go on after a fault that may pass (`DiskFull`; `IoError` for want of a file handle); true when
+   * appends are taken again. Call it when it may have passed.
    * Ops whose `done` brought the error are not in the journal: `lastOp` and `nextOffset` stand before them.
    *
    * @param forRemoval  a truncation or a purge comes next, which frees space: it is tried whatever is free

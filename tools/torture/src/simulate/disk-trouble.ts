@@ -86,7 +86,8 @@ function planOf(random: SeededRandom): Omit<Plan, "wait"> {
     const flip = (call: DiskCall) => ({ kind: "flip-bit", bit: Math.floor(call.length * 8 * part) }) as const;
     return { kind: "read", fault: flip };
   }
-  return { kind: random.pick(FAILING), fault: error("EIO") };
+  const kind = random.pick(FAILING);
+  return { kind, fault: error(kind === "open" && random.below(2) === 0 ? "EMFILE" : "EIO") };
 }
 
 /** A bit that was changed where it lay. */
