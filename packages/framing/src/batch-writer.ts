@@ -1,5 +1,5 @@
 import { assert, CodedError, ErrorCode } from "@millrace/errors";
-import { BATCH_HEADER_LENGTH, encodeBatchHeader } from "./batch-header.ts";
+import { BATCH_HEADER_LENGTH, writeBatchHeader } from "./batch-header.ts";
 import { FRAME_AT, FRAME_HEADER_LENGTH } from "./frame-header.ts";
 import { setU128, viewOf } from "./wide-integer.ts";
 
@@ -40,7 +40,8 @@ export function writeBatch(
   assert(position + batchLength <= target.byteLength, "a batch's target holds the whole batch");
   if (messages.length === 0) throw new CodedError(ErrorCode.InvalidMessagesCount, "A batch needs a message.");
 
-  encodeBatchHeader(target, position, {
+  const view = viewOf(target);
+  writeBatchHeader(view, position, {
     partitionId: 0,
     baseOffset: 0,
     baseTimestamp: 0,
@@ -49,7 +50,6 @@ export function writeBatch(
     batchChecksum: 0n,
     messageCount: messages.length,
   });
-  const view = viewOf(target);
   let at = position + BATCH_HEADER_LENGTH;
   for (const [index, message] of messages.entries()) {
     writeFrameHeader(view, at, message, index, originTimestamp);

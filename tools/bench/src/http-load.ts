@@ -7,11 +7,13 @@ export class HttpLoadConnection {
   readonly #socket: net.Socket;
   #received = "";
   #onAnswer: (head: string, body: string) => void = () => {};
+  #onClosed: (error: Error) => void = () => {};
 
   private constructor(socket: net.Socket) {
     this.#socket = socket;
     socket.setEncoding("latin1");
     socket.on("data", (text: string) => this.#take(text));
+    socket.on("close", () => this.#onClosed(new Error("The server closed the connection before an answer.")));
   }
 
   static open(port: number): Promise<HttpLoadConnection> {
@@ -25,6 +27,7 @@ export class HttpLoadConnection {
   /** One request and the body of its answer, whose status must be 2xx. */
   call(request: Buffer): Promise<string> {
     return new Promise((resolve, reject) => {
+      this.#onClosed = reject;
       this.#onAnswer = (head, body) =>
         /^HTTP\/1\.1 2/.test(head) ? resolve(body) : reject(new Error(`${head.split("\r\n")[0]} ${body}`));
       this.#socket.write(request);

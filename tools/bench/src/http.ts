@@ -21,19 +21,22 @@ const TOPIC = {
 export async function benchHttp(rounds: number): Promise<Figure> {
   const target = await startMillrace({ MILLRACE_HTTP_ENABLED: "true", MILLRACE_HTTP_ADDRESS: "127.0.0.1:0" });
   const limit = await startScript("http-limit-server.ts", {});
-  const ours = await openAll(target.portOf("http"));
-  const theirs = await openAll(limit.port);
-  const token = await prepareTopic(ours[0] as HttpLoadConnection);
+  const token = await prepareTopic(target.portOf("http"));
   const body = {
     partitioning: { kind: "partition_id", value: "AAAAAA==" },
     messages: [{ payload: Buffer.alloc(PAYLOAD_LENGTH, 7).toString("base64") }],
   };
   const request = postRequest(PATH, body, token);
   const messages = CONNECTIONS * REQUESTS;
-  const run = (pid: number, connections: readonly HttpLoadConnection[]) =>
-    measure(pid, messages, messages * request.length, async () => {
+  const run = async (pid: number, port: number) => {
+    // Anew each round: servers close connections on which nothing comes while the other one's round lasts.
+    const connections = await openAll(port);
+    const cost = await measure(pid, messages, messages * request.length, async () => {
       await Promise.all(connections.map((connection) => connection.pump(REQUESTS, request)));
     });
+    for (const connection of connections) connection.close();
+    return cost;
+  };
   const figure = await compare(
     {
       name: `HTTP produce 1 x 256 B, ${CONNECTIONS} clients`,
@@ -41,10 +44,9 @@ export async function benchHttp(rounds: number): Promise<Figure> {
       goal: GOALS.http,
       rounds,
     },
-    () => run(limit.pid, theirs),
-    () => run(target.pid, ours),
+    () => run(limit.pid, limit.port),
+    () => run(target.pid, target.portOf("http")),
   );
-  for (const connection of [...ours, ...theirs]) connection.close();
   await Promise.all([target.stop(), limit.stop()]);
   return figure;
 }
@@ -53,10 +55,12 @@ function openAll(port: number): Promise<HttpLoadConnection[]> {
   return Promise.all(Array.from({ length: CONNECTIONS }, () => HttpLoadConnection.open(port)));
 }
 
-async function prepareTopic(connection: HttpLoadConnection): Promise<string> {
+async function prepareTopic(port: number): Promise<string> {
+  const connection = await HttpLoadConnection.open(port);
   const login = await connection.call(postRequest("/users/login", { username: "iggy", password: "iggy" }));
   const token = (JSON.parse(login) as { access_token: { token: string } }).access_token.token;
   await connection.call(postRequest("/streams", { name: "bench" }, token));
   await connection.call(postRequest("/streams/bench/topics", TOPIC, token));
+  connection.close();
   return token;
 }

@@ -178,7 +178,9 @@ test("Pages of other origins may call the API as far as the configuration says."
   assert.equal(any.headers.get("access-control-allow-methods"), "GET, POST, PUT, DELETE");
   assert.equal(any.headers.get("access-control-allow-private-network"), null);
   const plain = await open.call("GET", "/ping", { headers: { origin: "http://a.example" } });
+  assert.equal(plain.headers.get("access-control-allow-origin"), "*");
   assert.equal(plain.headers.get("access-control-expose-headers"), "iggy-view");
+  assert.equal(plain.headers.get("vary"), null);
   await open.stop();
   const listed = await HttpUnderTest.start({
     HTTP_CORS_ALLOWED_ORIGINS: "http://a.example,http://b.example",
@@ -193,6 +195,20 @@ test("Pages of other origins may call the API as far as the configuration says."
     (await preflight(listed, "http://c.example")).headers.get("access-control-allow-origin"),
     null,
   );
+  const refused = await listed.call("GET", "/streams", {
+    token: "",
+    headers: { origin: "http://a.example" },
+  });
+  assert.equal(refused.status, 401);
+  assert.equal(refused.headers.get("access-control-allow-origin"), "http://a.example", "with errors too");
+  assert.equal(refused.headers.get("access-control-allow-credentials"), "true");
+  assert.equal(refused.headers.get("vary"), "Origin");
+  const stranger = await listed.call("GET", "/health", {
+    token: "",
+    headers: { origin: "http://c.example" },
+  });
+  assert.equal(stranger.headers.get("access-control-allow-origin"), null);
+  assert.equal(stranger.headers.get("vary"), "Origin");
   await listed.stop();
   const off = await HttpUnderTest.start({ HTTP_CORS_ENABLED: "false" });
   assert.equal((await preflight(off, "http://a.example")).headers.get("access-control-allow-origin"), null);

@@ -160,16 +160,16 @@ export class CommandSession {
    * Sends a batch; resolves with the payload of the confirmation.
    * @throws as `ask`; `tooManyWrites` when too many are awaited
    */
-  send(batch: Omit<BatchToWrite, "header" | "request">): Promise<Uint8Array> {
-    const numbered = { ...batch, header: this.#sendHeader, request: this.#nextNumber++ };
-    return this.#write(() => writeBatchMessage(this.#parts.room, numbered), "produce");
+  send(batch: BatchToWrite): Promise<Uint8Array> {
+    const request = this.#nextNumber++;
+    return this.#write(() => this.#writeBatch(batch, request), "produce");
   }
 
   /** Sends a batch whose outcome nobody asks for. @throws as `ask` when it cannot be handed over */
-  dispatch(batch: Omit<BatchToWrite, "header" | "request">): void {
-    const numbered = { ...batch, header: this.#sendHeader, request: this.#nextNumber++ };
+  dispatch(batch: BatchToWrite): void {
+    const request = this.#nextNumber++;
     this.#request(
-      () => writeBatchMessage(this.#parts.room, numbered),
+      () => this.#writeBatch(batch, request),
       () => {},
     );
   }
@@ -199,6 +199,10 @@ export class CommandSession {
     const operation = Operation.SendMessages;
     const fields = { length: HEADER_LENGTH, client: this.#client, session: this.#session, operation };
     encodeRequestHeader(this.#sendHeader, fields);
+  }
+
+  #writeBatch(batch: BatchToWrite, request: number): Lease | undefined {
+    return writeBatchMessage(this.#parts.room, batch, { header: this.#sendHeader, request });
   }
 
   #loginBody(credentials: Credentials): Uint8Array {

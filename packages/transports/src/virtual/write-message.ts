@@ -40,9 +40,6 @@ export interface BatchRoom {
 
 /** A batch on its way into a message. */
 export interface BatchToWrite {
-  /** The 256 bytes of a request header of the session; length and number are set in the message. */
-  readonly header: Uint8Array;
-  readonly request: number;
   /** What stands before the batch in the body. */
   readonly metadata: Uint8Array;
   readonly messages: readonly OutgoingMessage[];
@@ -50,19 +47,30 @@ export interface BatchToWrite {
   readonly originTimestamp: number;
 }
 
+/** What a batch's message begins with. */
+export interface BatchRequest {
+  /** The 256 bytes of a request header of the session; length and number are set in the message. */
+  readonly header: Uint8Array;
+  readonly request: number;
+}
+
 /**
  * A whole SendMessages request, written and sealed where the broker keeps batches, held once: nothing copies
  * it again. Messages without id get a random UUID v4. Undefined when there is no room now.
  */
-export function writeBatchMessage(room: BatchRoom, batch: BatchToWrite): Lease | undefined {
+export function writeBatchMessage(
+  room: BatchRoom,
+  batch: BatchToWrite,
+  { header, request }: BatchRequest,
+): Lease | undefined {
   const { kernel, space, ids } = room;
   const batchStart = HEADER_LENGTH + batch.metadata.length;
   const length = batchStart + batchLengthOf(batch.messages);
   const lease = space.take(length);
   if (lease === undefined) return undefined;
   const { bytes, view } = kernel.memory;
-  bytes.set(batch.header, lease.position);
-  renewRequestHeader(view, lease.position, { length, request: batch.request });
+  bytes.set(header, lease.position);
+  renewRequestHeader(view, lease.position, { length, request });
   bytes.set(batch.metadata, lease.position + HEADER_LENGTH);
   const position = lease.position + batchStart;
   const batchLength = writeBatch(bytes, position, batch.messages, batch.originTimestamp);

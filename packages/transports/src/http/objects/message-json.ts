@@ -72,13 +72,26 @@ function readPartitioning(fields: Fields): Partitioning {
     messages_key: "key",
   } as const);
   if (kind === "balanced") return { kind };
-  const value = fields.base64("value");
-  if (kind === "key") {
-    if (value.length >= 1 && value.length <= 255) return { kind, key: value };
-    throw errorOfCode(ErrorCode.InvalidKeyValueLength, { field: fields.pathOf("value") });
-  }
-  if (value.length !== PARTITION_ID_LENGTH) fields.fail("value", "A partition id is 4 bytes, little-endian.");
-  return { kind, partitionId: new DataView(value.buffer, value.byteOffset).getUint32(0, true) };
+  if (kind === "partition") return { kind, partitionId: readPartitionId(fields) };
+  const key = fields.base64("value");
+  if (key.length >= 1 && key.length <= 255) return { kind, key };
+  throw errorOfCode(ErrorCode.InvalidKeyValueLength, { field: fields.pathOf("value") });
+}
+
+/** Texts of partition ids that were read before: most sends name one of few, and base64 costs two copies. */
+const partitionIds = new Map<string, number>();
+const PARTITION_IDS_MAX = 256;
+
+function readPartitionId(fields: Fields): number {
+  const text = fields.text("value");
+  const known = partitionIds.get(text);
+  if (known !== undefined) return known;
+  const bytes = fields.base64("value");
+  if (bytes.length !== PARTITION_ID_LENGTH) fields.fail("value", "A partition id is 4 bytes, little-endian.");
+  const partitionId = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  if (partitionIds.size >= PARTITION_IDS_MAX) partitionIds.clear();
+  partitionIds.set(text, partitionId);
+  return partitionId;
 }
 
 function readMessage(value: unknown, index: number): OutgoingMessage {

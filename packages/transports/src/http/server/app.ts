@@ -1,4 +1,3 @@
-import cors from "@fastify/cors";
 import swagger from "@fastify/swagger";
 import { ErrorCode } from "@millrace/errors";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
@@ -11,9 +10,10 @@ import { parseJson } from "../json/parse-json.ts";
 import { type JsonValue, writeJson } from "../json/write-json.ts";
 import { unauthenticated } from "./access/access-tokens.ts";
 import { whenAnswerLeft } from "./answer-left.ts";
+import { addCors } from "./cors.ts";
 import { answerError } from "./errors/answer-error.ts";
 import { answerNoHttp } from "./errors/answer-no-http.ts";
-import type { CorsOptions, ListenHttpOptions } from "./http-options.ts";
+import type { ListenHttpOptions } from "./http-options.ts";
 import { describeRoute } from "./openapi/describe-route.ts";
 import { groupRoutes } from "./routes/group-routes.ts";
 import { KnownPaths } from "./routes/known-paths.ts";
@@ -74,7 +74,7 @@ export async function createApp(options: ListenHttpOptions, parts: AppParts): Pr
   addBodyParser(app);
   countRequests(app, options);
   await app.register(swagger, { openapi: documentHead(options.version) });
-  if (options.cors !== undefined) await addCors(app, options.cors);
+  if (options.cors !== undefined) addCors(app, options.cors);
   app.decorateRequest("session", undefined);
   app.register((routes, _options, done) => {
     addPublicRoutes(routes, parts);
@@ -270,23 +270,5 @@ function countRequests(app: FastifyInstance, { metrics }: ListenHttpOptions): vo
   app.addHook("onRequest", (_request, _reply, done) => {
     requests.add(1);
     done();
-  });
-}
-
-async function addCors(app: FastifyInstance, options: CorsOptions): Promise<void> {
-  if (options.privateNetwork) {
-    app.addHook("onRequest", (request, reply, done) => {
-      const isAsked = request.headers["access-control-request-private-network"] === "true";
-      if (request.method === "OPTIONS" && isAsked)
-        reply.header("access-control-allow-private-network", "true");
-      done();
-    });
-  }
-  await app.register(cors, {
-    origin: options.origins.includes("*") ? "*" : [...options.origins],
-    methods: [...options.methods],
-    allowedHeaders: [...options.allowedHeaders],
-    exposedHeaders: [...options.exposedHeaders],
-    credentials: options.credentials,
   });
 }

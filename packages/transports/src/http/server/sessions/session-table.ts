@@ -11,8 +11,12 @@ const SWEEP_INTERVAL_MS = 10_000;
 /** Verified tokens kept per session that may exist: a token that falls out is verified once more. */
 const TOKENS_PER_SESSION = 4;
 
+/** Tokens are looked up by their end: it tells them apart, and hashing all of one costs a microsecond. */
+const TOKEN_KEY_LENGTH = 32;
+
 /** A token that was seen to be good. */
 interface Bearer {
+  readonly token: string;
   readonly sessionKey: string;
   readonly userId: number | undefined;
   /** Unix seconds. */
@@ -81,8 +85,9 @@ export class SessionTable {
 
   /** The session of a token seen before, when nothing needs to be waited for. */
   known(token: string): CommandSession | undefined {
-    const bearer = this.#bearers.get(token);
-    if (bearer === undefined || bearer.expiresAt <= this.#options.tokens.nowSeconds()) return undefined;
+    const bearer = this.#bearers.get(keyOf(token));
+    if (bearer === undefined || bearer.token !== token) return undefined;
+    if (bearer.expiresAt <= this.#options.tokens.nowSeconds()) return undefined;
     const session = this.#sessions.get(bearer.sessionKey);
     if (session !== undefined && bearer.userId === undefined) this.#touch(session);
     return session;
@@ -114,7 +119,7 @@ export class SessionTable {
     const session = await this.#reuse(sessionKey, { user: { id: userId, provedAtMicros } }, remoteAddress);
     if (session.userId !== userId) throw errorOfCode(ErrorCode.InvalidClientId);
     session.expiresAt = Math.max(session.expiresAt, expiresAt);
-    this.#bearers.set(token, verified);
+    this.#bearers.set(keyOf(token), { token, sessionKey, userId, expiresAt });
     return session;
   }
 
@@ -125,7 +130,8 @@ export class SessionTable {
       throw isRefused ? unauthenticated() : error;
     });
     this.#touch(session);
-    this.#bearers.set(token, { sessionKey, userId: undefined, expiresAt: Number.POSITIVE_INFINITY });
+    const expiresAt = Number.POSITIVE_INFINITY;
+    this.#bearers.set(keyOf(token), { token, sessionKey, userId: undefined, expiresAt });
     return session;
   }
 
@@ -167,8 +173,12 @@ export class SessionTable {
     return this.#options.parts.clock.setTimer(SWEEP_INTERVAL_MS, () => {
       const now = this.#options.tokens.nowSeconds();
       for (const session of this.#sessions.values()) if (session.isExpired(now)) session.end();
-      for (const [token, { expiresAt }] of this.#bearers) if (expiresAt <= now) this.#bearers.delete(token);
+      for (const [key, { expiresAt }] of this.#bearers) if (expiresAt <= now) this.#bearers.delete(key);
       this.#sweepTimer = this.#sweepLater();
     });
   }
+}
+
+function keyOf(token: string): string {
+  return token.slice(-TOKEN_KEY_LENGTH);
 }

@@ -83,6 +83,8 @@ describe("The table of sessions", () => {
     assert.equal(table.known(identity.token), undefined, "a token is verified before it is known");
     const session = await table.find(identity.token, "peer:1");
     assert.equal(table.known(identity.token), session);
+    assert.equal(table.known(`x${identity.token}`), undefined, "all of a token counts, not only its end");
+    assert.equal(table.known(identity.token.slice(1)), undefined);
     const again = await table.refresh(identity.token);
     assert.equal(await table.find(again.token, "peer:1"), session);
     assert.equal(connections.length, 1);
