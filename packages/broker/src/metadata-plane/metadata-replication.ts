@@ -1,4 +1,4 @@
-import { CodedError, ErrorCode } from "@millrace/errors";
+import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import type { Clock, Log } from "@millrace/platform";
 import type { MetadataJournal, MetadataSnapshot } from "@millrace/storage";
 import type { Input, Output, Replica } from "@millrace/vsr";
@@ -71,7 +71,8 @@ export class MetadataReplication {
   /**
    * Puts another replica's snapshot in the place of snapshot and journal, then calls `installed`.
    * @param isWanted  whether the replica still waits for it
-   * @throws CodedError when it is not wanted any more; what the disk answers: then the replica is silent
+   * @throws CodedError when it is not wanted any more; `DiskFull`; any other answer of the disk makes the
+   *         replica silent
    */
   install(snapshot: MetadataSnapshot, isWanted: () => boolean, installed: () => void): Promise<void> {
     return this.#link.changeJournal(async () => {
@@ -81,7 +82,7 @@ export class MetadataReplication {
       try {
         await this.#options.journal.install(snapshot);
       } catch (error) {
-        this.#link.fail(error);
+        if (!isCodedError(error, ErrorCode.DiskFull)) this.#link.fail(error);
         throw error;
       }
       this.#installedOp = snapshot.op;

@@ -1,4 +1,4 @@
-import { assert, CodedError, ErrorCode } from "@millrace/errors";
+import { assert, CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import { baseOffsetAt, batchChecksumAt, type Lease } from "@millrace/framing";
 import type { StateDescription, StoredPrepare } from "@millrace/storage";
 import { StorageOperation } from "@millrace/storage";
@@ -212,7 +212,8 @@ export class PartitionReplication {
   /**
    * Puts a fetched state in the place of the partition's, when the replica still waits for it; what the files
    * held is part of that state or never was.
-   * @throws CodedError when it is not wanted any more; what the disk answers: then the replica is silent
+   * @throws CodedError when it is not wanted any more; `DiskFull` before anything changed; any other answer
+   *         of the disk makes the replica silent
    */
   install(state: StateDescription): Promise<void> {
     return this.#link.changeJournal(async () => {
@@ -223,7 +224,7 @@ export class PartitionReplication {
       try {
         await this.#replaceFiles(state);
       } catch (error) {
-        this.#link.fail(error);
+        if (this.#isReplacing) this.#link.fail(error);
         throw error;
       }
     });
@@ -232,7 +233,12 @@ export class PartitionReplication {
   /** The note comes first, so that a start after a kill in between finishes it. */
   async #replaceFiles({ op, opChecksum: checksum }: StateDescription): Promise<void> {
     this.#isReplacing = true;
-    await this.#write({ hasIncoming: true, cutAbove: undefined });
+    try {
+      await this.#write({ hasIncoming: true, cutAbove: undefined });
+    } catch (error) {
+      if (isCodedError(error, ErrorCode.DiskFull)) this.#isReplacing = false;
+      throw error;
+    }
     const partition = await this.#shared.replace(this.#group);
     await this.#write({ hasIncoming: false });
     this.#isReplacing = false;

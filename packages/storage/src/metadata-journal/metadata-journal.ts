@@ -168,7 +168,7 @@ export class MetadataJournal {
    * Puts another replica's snapshot in the place of everything: the journal is empty then and starts behind
    * it. A kill in between leaves the state before, or the new one. Nothing may be appended before it settles;
    * it is not of an older op than the last one here.
-   * @throws CodedError what the disk answers
+   * @throws CodedError `DiskFull`, and nothing has changed; anything else, and the journal is fenced
    */
   install(snapshot: MetadataSnapshot): Promise<void> {
     const installed = this.#checkpoints.then(() => this.#install(snapshot));
@@ -185,6 +185,12 @@ export class MetadataJournal {
     if (isOther) await this.#betweenGroups(() => this.#cut(op - 1));
     try {
       await writeSnapshot(this.#source, snapshot);
+    } catch (error) {
+      // Nothing has changed when there was no space; otherwise nobody knows which snapshot is there.
+      if (isCodedError(error) && error.code !== ErrorCode.DiskFull) this.#fault = fenced(error);
+      throw error;
+    }
+    try {
       await this.superblock.write({ checkpointOp: op });
       this.snapshot = snapshot;
       this.#sinceSnapshot = [];
@@ -194,8 +200,9 @@ export class MetadataJournal {
       await this.#removeCovered(op);
     } catch (error) {
       // The file that is open may end before the snapshot: nothing may follow in it.
-      if (isCodedError(error)) this.#fault = fenced(error);
-      throw error;
+      if (!isCodedError(error)) throw error;
+      this.#fault = fenced(error);
+      throw this.#fault;
     }
   }
 

@@ -1,6 +1,8 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
+import type { ChecksumKernel } from "@millrace/framing";
 import type { Disk, DiskFile } from "@millrace/platform";
 import { makeDurableDirectory } from "../data-directory/durable-directory.ts";
+import { encodeCommitMark } from "../op-record/commit-mark.ts";
 import { deletePartitionFiles, openPartition } from "../partition/open-partition.ts";
 import type { Partition } from "../partition/partition.ts";
 import type { PartitionOptions } from "../partition/partition-options.ts";
@@ -48,12 +50,13 @@ export class IncomingState {
   }
 
   /**
-   * Opens what came as a partition, checks every record and batch, takes all of it as committed, and makes it
-   * survive power loss.
+   * Opens what came as a partition, checks every record and batch, takes all of it as committed, says so
+   * behind the last op, and makes it survive power loss.
    * @param options  as the partition is opened with, but for the path
    * @throws CodedError `PartitionDamaged` when it is not what was described; what the disk answers
    */
   async settle(options: PartitionOptions, described: StateDescription): Promise<void> {
+    await this.#markCommitted(options.kernel, described);
     await this.#finishFile();
     const partition = await openPartition({ ...options, path: this.#path });
     try {
@@ -64,6 +67,13 @@ export class IncomingState {
       await partition.close();
     }
     await this.#sync();
+  }
+
+  /** The files may not say it themselves, and those of the ops before may be gone with the giver's. */
+  async #markCommitted(kernel: ChecksumKernel, described: StateDescription): Promise<void> {
+    const last = described.files.findLast(({ name }) => parseSegmentFileName(name)?.kind === "ops");
+    if (last === undefined) throw notAsDescribed("it has no op records");
+    await this.write(last.name, last.length, encodeCommitMark(kernel, described, described.op));
   }
 
   /** Removes what came. */
