@@ -207,6 +207,23 @@ describe("A partition's replica that lacks more than its peers' logs hold", () =
     await cluster.stop();
   });
 
+  it("waits for space on a full disk, and goes on then.", async () => {
+    const lagging = await Lagging.start();
+    const { cluster, at } = lagging;
+    await lagging.forget(1);
+    await cluster.drive(fillSegments(lagging.client, 1));
+    const disk = cluster.nodes[at]?.disk;
+    disk?.setSpace(600_000);
+    lagging.heal();
+    const isRefused = () => lagging.lines.some(({ message }) => message.includes("could not be fetched"));
+    await cluster.until(isRefused);
+    assert.deepEqual(await disk?.readDirectory("incoming"), [], "what came is let go of");
+    disk?.setSpace(Number.POSITIVE_INFINITY);
+    await lagging.caughtUp();
+    assert.equal(lagging.fetched, 1);
+    await cluster.stop();
+  });
+
   it("asks another node when the one that gives falls silent, and again for what was lost.", async () => {
     const lagging = await Lagging.start();
     const { cluster, at, primary } = lagging;
