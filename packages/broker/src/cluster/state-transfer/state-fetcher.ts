@@ -6,7 +6,10 @@ import { groupName } from "./group-name.ts";
 import { type AskedWords, StateFetch } from "./state-fetch.ts";
 import type { StateSink } from "./state-source.ts";
 
-/** States fetched at a time: each has one chunk of 256 KiB on its way. The others ask again in a second. */
+/**
+ * States fetched at a time, that of the metadata besides: each has one chunk of 256 KiB on its way. The
+ * others ask again in a second.
+ */
 const FETCHES_MAX = 4;
 /** Milliseconds until a group whose transfer failed tries again; twice as long after each further failure. */
 const RETRY_DELAY_MS = 1000;
@@ -65,7 +68,8 @@ export class StateFetcher {
   begin(wish: StateWish): void {
     const name = groupName(wish.group);
     const { clock } = this.#options;
-    const isBusy = this.#running.has(name) || this.#running.size >= FETCHES_MAX;
+    const isFull = this.#running.size >= FETCHES_MAX && wish.group.kind === "partition";
+    const isBusy = isFull || this.#running.has(name);
     if (this.#isStopped || isBusy || this.#isEarly(name, wish.from)) return;
     this.#lastTransfer = (this.#lastTransfer + 1) % TRANSFER_MAX;
     const transfer = this.#lastTransfer;
@@ -121,9 +125,9 @@ export class StateFetcher {
     } catch (error) {
       if (!isCodedError(error)) throw error;
       this.#noteFailure(name, from, fetch.hasManifest);
-      if (!this.#isStopped) {
-        log.warn("The state of a group could not be fetched; another node is asked.", { ...facts, error });
-      }
+      const text = "The state of a group could not be fetched; another node is asked.";
+      if (error.code === ErrorCode.TransientNotAccepted) log.info(text, { ...facts, error });
+      else if (!this.#isStopped) log.warn(text, { ...facts, error });
     } finally {
       this.#running.delete(name);
     }

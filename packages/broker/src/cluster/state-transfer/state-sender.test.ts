@@ -7,7 +7,9 @@ import { STATE_CHUNK_LENGTH_MAX, type StateMessage } from "@millrace/protocol";
 import { type GivenWords, StateSender } from "./state-sender.ts";
 import type { OfferedState } from "./state-source.ts";
 
-const GROUP = { kind: "metadata" } as const;
+function groupOf(partitionId: number) {
+  return { kind: "partition", partition: { streamId: 0, topicId: 0, partitionId, revision: 3 } } as const;
+}
 
 type Said = GivenWords & { readonly transfer: number };
 
@@ -32,7 +34,7 @@ function senderOf(state: OfferedState | undefined) {
     sourceOf: () => ({ offer: () => Promise.resolve(state) }),
   });
   const hear = async (words: Partial<StateMessage> & Pick<StateMessage, "kind">, transfer = 1) => {
-    sender.receive(2, GROUP, { view: 0, replica: 2, transfer, ...words } as StateMessage);
+    sender.receive(2, groupOf(transfer), { view: 0, replica: 2, transfer, ...words } as StateMessage);
     await clock.run(1);
   };
   return { said, clock, sender, hear };
@@ -90,5 +92,18 @@ describe("The giver of a state", () => {
     assert.equal(said.at(-1)?.kind, "stateChunk", "the first is not");
     await hear({ kind: "stateRequest", op: 1 }, 9);
     assert.equal(said.at(-1)?.kind, "stateManifest");
+  });
+
+  it("forgets what a node began before when it asks for the group anew; the metadata has room.", async () => {
+    const state = stateOf(5);
+    const { said, clock, sender } = senderOf(state);
+    for (let transfer = 1; transfer <= 20; transfer += 1) {
+      for (const group of [{ kind: "metadata" } as const, groupOf(0)]) {
+        sender.receive(2, group, { kind: "stateRequest", view: 0, replica: 2, transfer, op: 1 });
+      }
+      await clock.run(1);
+    }
+    assert.ok(said.every(({ kind }) => kind === "stateManifest"));
+    assert.equal(state.closes, 38);
   });
 });

@@ -6,7 +6,7 @@ import { groupName } from "./group-name.ts";
 import type { StateWords } from "./state-fetch.ts";
 import type { OfferedState, StateSource } from "./state-source.ts";
 
-/** States given at a time: twice what one node fetches, so that two can be filled. */
+/** States of partitions given at a time: twice what one node fetches, so that two can be filled. */
 const OFFERS_MAX = 8;
 /** Milliseconds without a word from the one who fetches until it is taken to be gone. */
 const SILENCE_MAX_MS = 30_000;
@@ -60,8 +60,10 @@ export class StateSender {
   }
 
   #begin(who: Pick<Offer, "from" | "group" | "transfer">, op: number): void {
+    this.#closeEarlier(who);
     const source = this.#options.sourceOf(who.group);
-    if (source === undefined || this.#offers.size >= OFFERS_MAX) {
+    const isFull = this.#offers.size >= OFFERS_MAX && who.group.kind === "partition";
+    if (source === undefined || isFull) {
       this.#options.say(who.from, who.group, { ...GONE, transfer: who.transfer });
       return;
     }
@@ -69,6 +71,14 @@ export class StateSender {
     this.#offers.set(keyOf(who), offer);
     this.#touch(offer);
     void this.#whileBusy(offer, () => this.#describe(offer, source, op));
+  }
+
+  /** Who asks for a group anew has given up what he began before. */
+  #closeEarlier({ from, group }: Pick<Offer, "from" | "group">): void {
+    const name = groupName(group);
+    for (const offer of [...this.#offers.values()]) {
+      if (offer.from === from && groupName(offer.group) === name) this.#close(offer);
+    }
   }
 
   async #describe(offer: Offer, source: StateSource, op: number): Promise<void> {
