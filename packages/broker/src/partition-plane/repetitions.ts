@@ -74,7 +74,7 @@ export class Repetitions {
     return true;
   }
 
-  /** Notes an operation that is on its way now; one that has a place in the log in place of one that waits. */
+  /** Notes an operation that is on its way; one with a place in the log in place of one that waits. */
   begin(queued: QueuedOp): void {
     const key = keyOf(queued.op);
     const before = this.#underWay.get(key);
