@@ -126,6 +126,28 @@ describe("A node that does not lead a partition", () => {
     await cluster.stop();
   });
 
+  it("stores a send once that waits there for a view whose log holds it already.", async () => {
+    const { cluster, leader, one, other } = await withBackup();
+    const client = await cluster.login(leader, 21n, COUNTING_SDK);
+    cluster.passes = (packet) => packet.to === other && isLog(packet);
+    void client.command("SendMessages", sendBody(["once"]), { request: 1n }).catch(() => undefined);
+    const journaled = await cluster.group(other, 0);
+    await cluster.until(() => journaled.partition?.lastOp === 1);
+    for (const at of [0, 1, 2]) cluster.kill(at);
+    cluster.passes = (packet) => !isOfPartition(packet);
+    for (const at of [one, other]) await cluster.startNode(at);
+    const again = await cluster.login(one, 21n, COUNTING_SDK);
+    const group = await cluster.group(one, 0);
+    assert.equal(group.partition?.lastOp, 0, "it has not heard of the first one");
+    const answer = again.command("SendMessages", sendBody(["once"]), { request: 1n });
+    await cluster.clock.run(5);
+    cluster.passes = () => true;
+    const { code } = await cluster.drive(answer);
+    assert.deepEqual([code, group.isPrimary], [0, true]);
+    assert.deepEqual(await textsOf(cluster, again), ["once"]);
+    await cluster.stop();
+  });
+
   it("finds where a send went whose partition is the server's to choose.", async () => {
     const { cluster, other, client } = await withBackup({ sdkName: COUNTING_SDK, partitionsCount: 3 });
     const body = sendBody(["once"], { partitioning: { kind: "balanced" } });
