@@ -11,8 +11,7 @@ const COMPARE_INTERVAL_MS = 1;
 /**
  * The real clock. Wall time has microseconds (the monotonic clock laid over `Date`) and follows a step of the
  * wall clock within a millisecond. Timers never keep the process alive. `afterEvent` is the microtask queue:
- * it
- * runs when the current callback of the event loop returns, before the next one starts.
+ * it runs when the current callback of the event loop returns, before the next one starts.
  *
  * Wall time begins at `performance.timeOrigin`, which has its fraction of a millisecond. `Date.now()` drops
  * it: begun there, messages carry a time before the one at which a client on this machine sent them, and a
