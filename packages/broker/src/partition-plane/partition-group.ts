@@ -152,6 +152,8 @@ export class PartitionGroup {
       this.#partition = partition;
       for (const { body } of recovered?.suffix ?? []) this.#goesOn(body as QueuedOp);
       this.#replica = replicaOf(this.#context, partition, recovered);
+      // Who cannot write must not lead.
+      if (partition.fault !== undefined) this.replication?.fail(partition.fault);
     }
     this.#whenOpen.tell();
     this.#pump();
@@ -269,7 +271,8 @@ export class PartitionGroup {
 
   /** Another replica numbers the operations, or none does just now, or this one has fallen silent. */
   get isBackup(): boolean {
-    if (this.replication === undefined || this.#replica === undefined) return false;
+    if (this.replication === undefined) return false;
+    if (this.#replica === undefined) return this.#openFault !== undefined;
     return !this.#replica.isPrimary || this.replication.isStopped;
   }
 
