@@ -5,14 +5,19 @@ import type { TopicOracle } from "./history-oracle.ts";
 /** Milliseconds for which an owner is waited for at least: less than the time-out, for clocks differ. */
 const HELD_MS = 25_000;
 
-/** Who was given messages of a partition and has not committed them. */
-interface Holder {
+/** Who is given messages of a partition. */
+export interface Reader {
   readonly member: bigint;
   /** Of the group when it looked what it owns. */
   readonly generation: number;
   readonly nowMs: number;
   /** Its connection of then is there still. */
   isConnected(): boolean;
+}
+
+/** Who has not committed what it was given. */
+interface Holder extends Reader {
+  readonly lastOffset: number;
 }
 
 /** What must be true of one consumer group of a topic that nobody purges. */
@@ -38,7 +43,7 @@ export class GroupOracle {
   }
 
   /** A member was given messages: none is left out, and nobody who is there has them uncommitted. */
-  given(partition: TopicOracle, messages: readonly PolledMessage[], by: Holder): void {
+  given(partition: TopicOracle, messages: readonly PolledMessage[], by: Reader): void {
     const first = messages[0]?.offset ?? 0;
     const committed = this.#tried.get(partition) ?? -1;
     assert.ok(first <= committed + 1, `${partition.label} goes on at ${first}, ${committed} was committed`);
@@ -50,8 +55,10 @@ export class GroupOracle {
     if (before !== undefined && by.generation < before.generation) return;
     const isHeld = before?.isConnected() === true && by.nowMs - before.nowMs < HELD_MS;
     const isOther = before !== undefined && before.member !== by.member;
-    assert.ok(!(isHeld && isOther), `${partition.label} is ${before?.member}'s, not ${by.member}'s`);
-    this.#holders.set(partition, by);
+    // What lies before the next member's first message was committed, whether or not that was answered yet.
+    const isGivenAgain = before !== undefined && first <= before.lastOffset;
+    assert.ok(!(isHeld && isOther && isGivenAgain), `${partition.label} is ${before?.member}'s, not ${by.member}'s`);
+    this.#holders.set(partition, { ...by, lastOffset: messages.at(-1)?.offset ?? -1 });
   }
 
   committing(partition: TopicOracle, offset: number): void {
