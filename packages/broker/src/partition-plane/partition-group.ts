@@ -152,6 +152,7 @@ export class PartitionGroup {
       this.#partition = partition;
       for (const { body } of recovered?.suffix ?? []) this.#goesOn(body as QueuedOp);
       this.#replica = replicaOf(this.#context, partition, recovered);
+      if (partition.fault !== undefined) this.replication?.fail(partition.fault);
     }
     this.#whenOpen.tell();
     this.#pump();
@@ -165,10 +166,7 @@ export class PartitionGroup {
     this.#pump();
   }
 
-  /**
-   * Takes the partition out of use, to be `opened` anew; what comes meanwhile waits. Only for one that takes
-   * no writes, so that nothing is in flight.
-   */
+  /** Takes the partition out of use, to be `opened` anew; what comes meanwhile waits. Nothing is in flight. */
   takeOut(): Partition | undefined {
     const partition = this.#partition;
     assert(this.#writesPending === 0 && this.#inFlight.count === 0, "what is in use is not taken out");
@@ -269,7 +267,8 @@ export class PartitionGroup {
 
   /** Another replica numbers the operations, or none does just now, or this one has fallen silent. */
   get isBackup(): boolean {
-    if (this.replication === undefined || this.#replica === undefined) return false;
+    if (this.replication === undefined) return false;
+    if (this.#replica === undefined) return this.#openFault !== undefined;
     return !this.#replica.isPrimary || this.replication.isStopped;
   }
 
@@ -349,8 +348,10 @@ export class PartitionGroup {
     }
     if (partition === undefined || replica === undefined) return;
     if (this.isBackup) this.#waiting?.letGo();
-    if (!this.isAhead) this.#payPurge(partition, replica);
-    while (!this.isBackup && !this.isAhead && !this.purges.isOwed && this.#failure === undefined) {
+    // What waited may be what this primary took over: that is known once it is committed.
+    const isSettled = !this.isAhead && !this.isSuffixInDoubt;
+    if (isSettled) this.#payPurge(partition, replica);
+    while (isSettled && !this.isBackup && !this.purges.isOwed && this.#failure === undefined) {
       if (replica.pipelineFree === 0) break;
       const queued = this.#queue.shift();
       if (queued === undefined) break;

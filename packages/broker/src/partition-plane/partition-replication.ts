@@ -63,11 +63,12 @@ export class PartitionReplication {
   }
 
   /**
-   * A journal write failed: the replica is silent. Once a full disk has space it begins anew with what its
-   * journal holds, as at a start.
+   * The partition takes no writes: the replica is silent. Once a full disk has space it begins anew with what
+   * its journal holds, as at a start. Damage, which a start has found, is not mended by another one.
    */
   fail(failure: CodedError): void {
-    this.#link.fail(failure);
+    if (failure.code === ErrorCode.PartitionDamaged) void this.stop();
+    else this.#link.fail(failure);
   }
 
   /** Time passes. */

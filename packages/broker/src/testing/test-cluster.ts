@@ -33,6 +33,10 @@ interface Node {
   readonly gauges: Map<string, () => number>;
   starts: number;
   isDead: boolean;
+  /** Its wall clock is ahead by so much. */
+  clockSkewMicros: number;
+  /** Its time passes so many times as fast as that of the cluster. */
+  clockRate: number;
   /** Longest time a call to its disk takes; 0 for none. */
   diskLatencyMaxMs: number;
 }
@@ -76,7 +80,14 @@ export class TestCluster {
     this.#random = new SimRandom(this.#seed);
     this.nodes = Array.from({ length: replicaCount }, (_, at) => ({
       ...{ disk: this.#emptyDisk(at), broker: undefined, transport: undefined, pool: undefined },
-      ...{ gauges: new Map(), starts: 0, isDead: true, diskLatencyMaxMs: 0 },
+      ...{
+        gauges: new Map(),
+        starts: 0,
+        clockSkewMicros: 0,
+        clockRate: 1,
+        isDead: true,
+        diskLatencyMaxMs: 0,
+      },
     }));
     this.#buses = createSimPeerBuses({
       ...{ replicaCount, cluster: CLUSTER, hash: { hashBytes: xxh3_64 } },
@@ -253,9 +264,9 @@ export class TestCluster {
     const { starts } = node;
     const lives = () => node.starts === starts && !node.isDead;
     return {
-      wallMicros: () => clock.wallMicros(),
-      monotonicMs: () => clock.monotonicMs(),
-      setTimer: (delayMs, callback) => clock.setTimer(delayMs, () => lives() && callback()),
+      wallMicros: () => clock.wallMicros() + node.clockSkewMicros,
+      monotonicMs: () => clock.monotonicMs() * node.clockRate,
+      setTimer: (delayMs, callback) => clock.setTimer(delayMs / node.clockRate, () => lives() && callback()),
       afterEvent: (callback) => clock.afterEvent(() => lives() && callback()),
     };
   }

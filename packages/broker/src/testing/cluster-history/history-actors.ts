@@ -24,16 +24,23 @@ export const POLL_COUNT = 10_000;
 /** Topics that nobody deletes, so that there is always something to write to. */
 const TOPICS_KEPT = 2;
 const TOPICS_MAX = 6;
+/** Partitions of a topic. */
+const PARTITIONS_MAX = 3;
 
-const placeOf = (topic: TopicOracle) => ({ stream: toIdentifier(STREAM), topic: toIdentifier(topic.name) });
+/** Where a topic is. */
+export const placeOf = (topic: Pick<TopicOracle, "name">) => ({
+  stream: toIdentifier(STREAM),
+  topic: toIdentifier(topic.name),
+});
 
-/** Body of a poll of everything in a topic from `offset` on. */
+/** Body of a poll of everything in a partition from `offset` on. */
 export function pollTopic(topic: TopicOracle, offset = 0): Uint8Array {
   const strategy = { kind: "offset", offset: BigInt(offset) } as const;
-  return pollBody({ ...placeOf(topic), count: POLL_COUNT, strategy });
+  return pollBody({ ...placeOf(topic), partitionId: topic.partitionId, count: POLL_COUNT, strategy });
 }
 
-abstract class Actor {
+/** Somebody who does one thing after the other. */
+export abstract class Actor {
   readonly world: HistoryWorld;
   readonly client: HistoryClient;
   readonly below: (limit: number) => number;
@@ -80,7 +87,8 @@ export class Producer extends Actor {
     const count = 1 + this.below(3);
     const texts = Array.from({ length: count }, (_, at) => `${this.client.id}.${this.#batches}.${at}`);
     const sending = topic.sending(texts);
-    const body = sendBody(texts, { stream: STREAM, topic: topic.name });
+    const partitioning = { kind: "partition", partitionId: topic.partitionId } as const;
+    const body = sendBody(texts, { stream: STREAM, topic: topic.name, partitioning });
     const mayBeGone = () => topic.state !== "kept";
     const { answer } = await carryOut(this, { name: "SendMessages", body, mayBeGone });
     if (answer === undefined) return;
@@ -88,7 +96,7 @@ export class Producer extends Actor {
     const [confirmation] = decodeSendMessagesReply(answer.payload);
     const baseOffset = confirmation?.baseOffset;
     topic.acknowledged(texts, baseOffset, sending);
-    this.world.trace(`c${this.client.id}`, `${topic.name}@${baseOffset} ${texts}`);
+    this.world.trace(`c${this.client.id}`, `${topic.label}@${baseOffset} ${texts}`);
     if (topic.isPermanent && baseOffset !== undefined) await this.#readOwn(topic, texts, baseOffset);
   }
 
@@ -140,7 +148,7 @@ export class Consumer extends Actor {
   async #store(topic: TopicOracle, offset: number): Promise<void> {
     topic.storing(this.number, offset);
     const consumer = { kind: "consumer", id: toIdentifier(this.number) } as const;
-    const place = { ...placeOf(topic), partitionId: 0, consumer };
+    const place = { ...placeOf(topic), partitionId: topic.partitionId, consumer };
     const { answer } = await carryOut(this, {
       name: "StoreConsumerOffset",
       body: encodeStoreConsumerOffset({ ...place, offset: BigInt(offset), ack: "quorum" }),
@@ -173,16 +181,24 @@ export class Administrator extends Actor {
     const choice = this.below(4);
     const { topics } = this.world;
     const topic = topics[this.below(topics.length)];
-    if (choice === 0 && topics.length < TOPICS_MAX) await this.create();
+    if (choice === 0 && this.#made < TOPICS_MAX) await this.create();
     else if (topic?.state !== "kept") return;
-    else if (choice === 1 && topics.indexOf(topic) >= TOPICS_KEPT) await this.#delete(topic);
+    else if (choice === 1 && !this.#isFirst(topic)) await this.#delete(topic);
     else if (!topic.isPermanent) await this.purge(topic);
+  }
+
+  #isFirst({ name }: TopicOracle): boolean {
+    return Number(name.slice(1)) <= TOPICS_KEPT;
   }
 
   /** Makes a topic; every other one is purged now and then. */
   async create(): Promise<void> {
     this.#made += 1;
-    const topic = new TopicOracle(`t${this.#made}`, this.#made % 2 === 1);
+    const name = `t${this.#made}`;
+    const partitionsCount = 1 + this.below(PARTITIONS_MAX);
+    const partitions = Array.from({ length: partitionsCount }, (_, partitionId) => {
+      return new TopicOracle({ name, partitionId, isPermanent: this.#made % 2 === 1 });
+    });
     const durability = this.#isPersisted || this.below(2) === 0 ? "persisted" : "replicated";
     const options = ["durability", "consumer_offset_durability"].map((key) => ({
       ...{ key, value: typedField("string", durability) },
@@ -190,26 +206,28 @@ export class Administrator extends Actor {
     const stream = toIdentifier(STREAM);
     await this.#change({
       name: "CreateTopic",
-      body: encodeCreateTopic({ stream, name: topic.name, partitionsCount: 1, options }),
+      body: encodeCreateTopic({ stream, name, partitionsCount, options }),
       doneAlready: ErrorCode.TopicNameAlreadyExists,
     });
-    this.world.topics.push(topic);
-    const read = await this.client.ask("GetTopic", encodeGetTopic(placeOf(topic)));
+    this.world.topics.push(...partitions);
+    const read = await this.client.ask("GetTopic", encodeGetTopic(placeOf({ name })));
     if (read === undefined || read.code !== 0) return;
-    assert.notEqual(read.payload.length, 0, `${topic.name} is known where it was made`);
+    assert.notEqual(read.payload.length, 0, `${name} is known where it was made`);
   }
 
   async #delete(topic: TopicOracle): Promise<void> {
-    topic.state = "unsure";
+    const partitions = this.world.partitionsOf(topic);
+    for (const one of partitions) one.state = "unsure";
     await this.#change({ name: "DeleteTopic", body: encodeDeleteTopic(placeOf(topic)) });
-    topic.state = "deleted";
+    for (const one of partitions) one.state = "deleted";
   }
 
   /** Purges a topic. */
   async purge(topic: TopicOracle): Promise<void> {
-    topic.purgeBegins();
+    const partitions = this.world.partitionsOf(topic);
+    for (const one of partitions) one.purgeBegins();
     await this.#change({ name: "PurgeTopic", body: encodePurgeTopic(placeOf(topic)) });
-    topic.purgeEnds();
+    for (const one of partitions) one.purgeEnds();
   }
 
   async #change(change: {

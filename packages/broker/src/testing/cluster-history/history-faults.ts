@@ -1,4 +1,4 @@
-import type { Packet, SimRandom } from "@millrace/platform/sim";
+import type { Packet, SimDisk, SimRandom } from "@millrace/platform/sim";
 import type { HistoryWorld } from "./history-world.ts";
 
 /** What a seed may do to the nodes. */
@@ -7,6 +7,8 @@ export interface FaultKinds {
   readonly hasPowerLoss: boolean;
   /** One directory is lost, once. */
   readonly hasWipe: boolean;
+  /** A bit changes by itself on one disk, once; never beside a lost directory. */
+  readonly hasRot: boolean;
 }
 
 const DOWN_MAX_MS = 4000;
@@ -14,6 +16,8 @@ const FAULT_MAX_MS = 3000;
 const PAUSE_MAX_MS = 1200;
 const DISK_LATENCY_MAX_MS = 40;
 const DELAY_MAX_MS = 120;
+/** Bytes of a file that rots: several batches. */
+const ROT_LENGTH_MIN = 2000;
 
 /** Ends nodes, cuts and spoils their links and slows their disks, as a seed decides. */
 export class Faults {
@@ -45,6 +49,7 @@ export class Faults {
       this.#underWay.add(harm);
     }
     await Promise.all(this.#underWay);
+    if (world.rotten !== undefined) await this.#replaceDisk(world.rotten);
     world.trace("faults", "healed");
     world.healedMs = world.nowMs;
   }
@@ -62,7 +67,7 @@ export class Faults {
 
   #harm(): Promise<void> {
     const at = this.#random.below(this.#world.cluster.nodes.length);
-    switch (this.#random.below(9)) {
+    switch (this.#random.below(10)) {
       case 0:
       case 1:
         return this.#down([at], "killed", (one) => this.#world.cluster.kill(one));
@@ -76,6 +81,8 @@ export class Faults {
         return this.#spoil();
       case 6:
         return this.#slow(at);
+      case 7:
+        return this.#rot(at);
       default:
         return this.#cutOff(at);
     }
@@ -92,6 +99,28 @@ export class Faults {
     if (!this.#kinds.hasWipe || this.#isWiped || !areUp) return;
     this.#isWiped = true;
     await this.#down([at], "wiped", (one) => this.#world.cluster.wipe(one));
+  }
+
+  /** A bit changes where good bytes follow: such a change is told from a write that was cut short. */
+  async #rot(at: number): Promise<void> {
+    const { cluster } = this.#world;
+    const node = cluster.nodes[at];
+    if (!this.#kinds.hasRot || this.#world.rotten !== undefined || node?.broker === undefined) return;
+    const files = await messageFilesOf(node.disk);
+    const path = files[this.#random.below(files.length)];
+    const length = path === undefined ? 0 : ((await node.disk.stat(path))?.length ?? 0);
+    if (path === undefined || length < ROT_LENGTH_MIN || node.broker === undefined) return;
+    this.#world.rotten = at;
+    const bit = this.#random.below(4 * length);
+    this.#world.trace(`n${at}`, `rots ${path} bit ${bit}`);
+    node.disk.flipBit(path, bit);
+  }
+
+  /** What an operator does with a disk that rots: the node comes back with an empty one. */
+  async #replaceDisk(at: number): Promise<void> {
+    this.#world.trace(`n${at}`, "gets a new disk");
+    this.#world.end(at, () => this.#world.cluster.wipe(at));
+    await this.#world.cluster.openNode(at);
   }
 
   /** Ends those of the nodes that serve, and starts them again after a while. */
@@ -147,4 +176,15 @@ export class Faults {
     await this.#world.sleep(1 + this.#random.below(FAULT_MAX_MS));
     node.diskLatencyMaxMs = 0;
   }
+}
+
+/** The files of all partitions that hold messages. */
+async function messageFilesOf(disk: SimDisk, path = "streams"): Promise<string[]> {
+  const found: string[] = [];
+  for (const { name, kind } of await disk.readDirectory(path)) {
+    const inner = `${path}/${name}`;
+    if (kind === "directory") found.push(...(await messageFilesOf(disk, inner)));
+    else if (name.endsWith(".log")) found.push(inner);
+  }
+  return found;
 }

@@ -13,9 +13,10 @@ interface Acknowledged {
 /** A message that a producer is about to send for the first time. */
 export type Sending = Pick<Acknowledged, "behindPurge">;
 
-/** What must be true of one topic with one partition, from what its clients were told. */
+/** What must be true of one partition of a topic, from what its clients were told. */
 export class TopicOracle {
   readonly name: string;
+  readonly partitionId: number;
   /** Nobody purges it: offsets mean the same message for ever. */
   readonly isPermanent: boolean;
   /** `unsure`: a deletion is under way. */
@@ -28,9 +29,20 @@ export class TopicOracle {
   #purgesBegun = 0;
   #purgesEnded = 0;
 
-  constructor(name: string, isPermanent: boolean) {
-    this.name = name;
-    this.isPermanent = isPermanent;
+  constructor(place: { readonly name: string; readonly partitionId: number; readonly isPermanent: boolean }) {
+    this.name = place.name;
+    this.partitionId = place.partitionId;
+    this.isPermanent = place.isPermanent;
+  }
+
+  /** What every failure says of where it is. */
+  get label(): string {
+    return `${this.name}/${this.partitionId}`;
+  }
+
+  /** Messages that somebody was told to be stored. */
+  acknowledgedTexts(): Iterable<string> {
+    return this.#acknowledged.keys();
   }
 
   get acknowledgedCount(): number {
@@ -71,7 +83,7 @@ export class TopicOracle {
   /** What somebody read: only what was sent, and of a permanent topic the same message at each offset. */
   read(messages: readonly PolledMessage[]): void {
     for (const message of messages) {
-      assert.ok(this.#sent.has(message.text), `${this.name} holds only what was sent, not ${message.text}`);
+      assert.ok(this.#sent.has(message.text), `${this.label} holds only what was sent, not ${message.text}`);
       if (this.isPermanent) this.#see(message);
     }
   }
@@ -80,15 +92,15 @@ export class TopicOracle {
   finally(messages: readonly PolledMessage[]): void {
     this.read(messages);
     const offsets = new Map(messages.map(({ text, offset }) => [text, offset]));
-    assert.equal(offsets.size, messages.length, `${this.name} holds each message once`);
+    assert.equal(offsets.size, messages.length, `${this.label} holds each message once`);
     assert.deepEqual(
       messages.map(({ offset }) => offset),
       messages.map((_, at) => at),
-      `${this.name} has no holes`,
+      `${this.label} has no holes`,
     );
     for (const [text, { offset, behindPurge, purgesBegun }] of this.#acknowledged) {
       const found = offsets.get(text);
-      const what = `acknowledged ${text} of ${this.name}`;
+      const what = `acknowledged ${text} of ${this.label}`;
       if (behindPurge === this.#purgesBegun) {
         assert.notEqual(found, undefined, `${what} is there`);
         if (offset !== undefined) assert.equal(found, offset, `${what} is where it was acknowledged`);
@@ -99,13 +111,13 @@ export class TopicOracle {
   /** What a node says is stored for a consumer when all has come to rest. */
   finallyStored(consumer: number, offset: number | undefined): void {
     const possible = this.#stored.get(consumer) ?? [undefined];
-    const text = `${this.name} keeps the offset of consumer ${consumer}: ${offset} is one of ${possible}`;
+    const text = `${this.label} keeps the offset of consumer ${consumer}: ${offset} is one of ${possible}`;
     if (this.isPermanent) assert.ok(possible.includes(offset), text);
   }
 
   #see({ offset, text }: PolledMessage): void {
     const before = this.#seen[offset];
-    assert.ok(before === undefined || before === text, `${this.name}@${offset} is ${before}, not ${text}`);
+    assert.ok(before === undefined || before === text, `${this.label}@${offset} is ${before}, not ${text}`);
     this.#seen[offset] = text;
   }
 }

@@ -8,7 +8,10 @@ export class HistoryWorld {
   readonly cluster: TestCluster;
   readonly seed: number;
   readonly clients = new Set<HistoryClient>();
+  /** The partitions of all topics there ever were. */
   readonly topics: TopicOracle[] = [];
+  /** A node on whose disk a bit has changed by itself. */
+  rotten: number | undefined;
   readonly lines: string[] = [];
   /** When everything was mended: nothing goes wrong any more, and nobody begins anything. */
   healedMs: number | undefined;
@@ -36,7 +39,12 @@ export class HistoryWorld {
     return new Promise((resolve) => void this.cluster.clock.setTimer(ms, resolve));
   }
 
-  /** A topic that nobody has begun to delete. */
+  /** All partitions of a topic. */
+  partitionsOf({ name }: TopicOracle): TopicOracle[] {
+    return this.topics.filter((one) => one.name === name);
+  }
+
+  /** A partition of a topic that nobody has begun to delete. */
   pickTopic(below: (limit: number) => number): TopicOracle | undefined {
     const kept = this.topics.filter(({ state }) => state === "kept");
     return kept[below(kept.length)];

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { loadKeyHash, xxh3_64 } from "@millrace/framing";
 import {
   decodeGetConsumerOffsetReply,
+  encodeCreateConsumerGroup,
   encodeCreateStream,
   encodeGetConsumerOffset,
   NO_OPTIONS,
@@ -11,8 +12,10 @@ import { loadTokenDigest } from "../../tokens/token-digest.ts";
 import type { TestClient } from "../test-client.ts";
 import { TestCluster } from "../test-cluster.ts";
 import { polled } from "../test-polls.ts";
-import { Administrator, Consumer, Producer, pollTopic, STREAM } from "./history-actors.ts";
+import { Administrator, Consumer, Producer, placeOf, pollTopic, STREAM } from "./history-actors.ts";
 import { Faults } from "./history-faults.ts";
+import { GroupOracle } from "./history-group-oracle.ts";
+import { GROUP, Member } from "./history-members.ts";
 import { PROGRESS_MAX_MS } from "./history-operation.ts";
 import type { TopicOracle } from "./history-oracle.ts";
 import { HistoryWorld } from "./history-world.ts";
@@ -43,6 +46,12 @@ const LINES_SHOWN = process.env["MILLRACE_CLUSTER_TRACE"] === "1" ? 100_000 : 40
 const SNAPSHOT_EVERY_OPS = 10;
 const FAULTS_MIN = 6;
 const FAULTS_MAX = 16;
+/** Wall clocks of two nodes differ by so much at most. */
+const CLOCK_SKEW_MICROS = 10_000_000;
+/** One node's time passes faster than another's by this part at most. */
+const CLOCK_DRIFT = 0.1;
+/** Simulated milliseconds after which members that left the cluster without a word are members no more. */
+const MEMBERS_LOST_MAX_MS = 100_000;
 /** Simulated milliseconds after which something waits for ever. */
 const HISTORY_MAX_MS = 180_000;
 
@@ -70,24 +79,59 @@ async function play(world: HistoryWorld): Promise<void> {
   const { cluster } = world;
   const random = world.randomOf(0);
   const isPersisted = random.chance(0.5);
+  for (const node of cluster.nodes) {
+    node.clockSkewMicros = Math.round((random.fraction() - 0.5) * CLOCK_SKEW_MICROS);
+    node.clockRate = 1 + (random.fraction() - 0.5) * CLOCK_DRIFT;
+  }
   for (const at of cluster.nodes.keys()) await cluster.startNode(at);
   const root = await cluster.login(await cluster.metadataPrimary(), 99n);
   await cluster.drive(root.ok("CreateStream", encodeCreateStream({ name: STREAM, options: NO_OPTIONS })));
   root.close();
   const administrator = new Administrator(world, 1, { isPersisted });
   for (let count = 0; count < 2; count += 1) await cluster.drive(administrator.create());
-  const kinds = { hasPowerLoss: isPersisted, hasWipe: random.chance(0.3) };
+  const group = await makeGroup(world);
+  const loss = random.fraction();
+  const kinds = { hasPowerLoss: isPersisted, hasWipe: loss < 0.3, hasRot: loss >= 0.6 };
   const faults = new Faults(world, random, kinds);
   const producers = [2, 3, 4].map((number) => new Producer(world, number));
   const consumers = [5, 6].map((number) => new Consumer(world, number));
-  const actors = [administrator, ...producers, ...consumers].map((actor) => actor.run());
+  const members = [7, 8].map((number) => new Member(world, number, group));
+  const actors = [administrator, ...producers, ...consumers, ...members].map((actor) => actor.run());
   const faultsCount = FAULTS_MIN + random.below(FAULTS_MAX - FAULTS_MIN);
   await driveAll(world, [faults.run(faultsCount), ...actors]);
   await progress(world);
+  await driveAll(world, [readToTheEnd(world, group)]);
   await comparison(world, consumers);
   await purgeAll(world, administrator);
   await comparison(world, consumers);
   await cluster.stop();
+}
+
+/** A group that reads the first topic, which nobody purges. */
+async function makeGroup(world: HistoryWorld): Promise<GroupOracle> {
+  const [first] = world.topics;
+  assert.ok(first?.isPermanent === true);
+  const { cluster } = world;
+  const root = await cluster.login(await cluster.metadataPrimary(), 99n);
+  const body = encodeCreateConsumerGroup({ ...placeOf(first), name: GROUP });
+  await cluster.drive(root.ok("CreateConsumerGroup", body));
+  root.close();
+  return new GroupOracle(world.partitionsOf(first));
+}
+
+/** A member alone comes to everything that was acknowledged, once the others' partitions are its own. */
+async function readToTheEnd(world: HistoryWorld, group: GroupOracle): Promise<void> {
+  const startMs = world.nowMs;
+  const member = new Member(world, 11, group);
+  const { client } = member;
+  while (group.left().length > 0) {
+    world.healedMs = world.nowMs;
+    const leftMs = startMs + MEMBERS_LOST_MAX_MS - world.nowMs;
+    assert.ok(leftMs > 0, `the group never reads ${group.left().slice(0, 10)}`);
+    if (await client.goTo(client.node)) await member.read({ mayForget: false });
+    await world.sleep(100);
+  }
+  member.leave();
 }
 
 /** Lets time pass until all have ended; the first that fails ends it. */
@@ -119,7 +163,7 @@ async function purgeAll(world: HistoryWorld, administrator: Administrator): Prom
   const producer = new Producer(world, 10);
   for (const topic of keptOf(world)) {
     if (topic.isPermanent) continue;
-    await driveAll(world, [administrator.purge(topic)]);
+    if (topic.partitionId === 0) await driveAll(world, [administrator.purge(topic)]);
     await driveAll(world, [producer.send(topic)]);
   }
   administrator.leave();
@@ -140,9 +184,7 @@ async function comparison(world: HistoryWorld, consumers: readonly Consumer[]): 
   const names = namesOf(cluster);
   assert.deepEqual(
     [...names].sort(),
-    keptOf(world)
-      .map(({ name }) => name)
-      .sort(),
+    [...new Set(keptOf(world).map(({ name }) => name))].sort(),
     "the topics there are",
   );
   const clients = await loginAll(cluster);
@@ -188,7 +230,7 @@ async function compareTopic(
     const shown = answers.map(({ messages, offsets }) => `${messages?.length} messages, offsets ${offsets}`);
     assert.ok(
       world.nowMs - startMs < PROGRESS_MAX_MS,
-      `${topic.name} is the same on each node: ${shown.join("; ")}`,
+      `${topic.label} is the same on each node: ${shown.join("; ")}`,
     );
     await cluster.clock.run(50);
   }
@@ -205,7 +247,12 @@ async function stateOf(
   const offsets: (number | undefined)[] = [];
   for (const { number } of consumers) {
     const consumer = { kind: "consumer", id: toIdentifier(number) } as const;
-    const place = { stream: toIdentifier(STREAM), topic: toIdentifier(topic.name), partitionId: 0, consumer };
+    const place = {
+      stream: toIdentifier(STREAM),
+      topic: toIdentifier(topic.name),
+      partitionId: topic.partitionId,
+      consumer,
+    };
     const stored = await cluster.drive(client.command("GetConsumerOffset", encodeGetConsumerOffset(place)));
     offsets.push(stored.code === 0 ? decodeGetConsumerOffsetReply(stored.payload)?.storedOffset : undefined);
   }
