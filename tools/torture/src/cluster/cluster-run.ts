@@ -7,6 +7,7 @@ import { describeBatch, SentBatches } from "../oracle/sent-batches.ts";
 import { TopicHistory } from "../oracle/topic-history.ts";
 import { asViolation, Violation } from "../oracle/violation.ts";
 import type { PartitionPlace } from "./batch-request.ts";
+import { ClusterCatalog } from "./cluster-catalog.ts";
 import { chooseClusterFault, strike } from "./cluster-fault.ts";
 import { type ClusterNodes, NODES } from "./cluster-nodes.ts";
 import { ClusterReader, type NodeContent } from "./cluster-reader.ts";
@@ -42,6 +43,7 @@ export class ClusterRun {
   readonly #topics: readonly TopicHistory[];
   readonly #writers: readonly ClusterWriter[];
   readonly #registers: readonly RegisterClient[];
+  readonly #catalog: ClusterCatalog;
   readonly #reader: ClusterReader;
   #work: Promise<void>[] = [];
   #violation: Violation | undefined;
@@ -52,6 +54,7 @@ export class ClusterRun {
     const content = new MessageContent(seed);
     const sent = new SentBatches();
     this.#registers = registerClients(nodes, seed);
+    this.#catalog = new ClusterCatalog(nodes, new SeededRandom(seed + 2000));
     this.#topics = TOPICS.map((topic) => new TopicHistory(topic.name, topic.partitionsCount, sent));
     this.#reader = new ClusterReader(nodes, this.#topics, content);
     this.#writers = this.#topics.flatMap((topic, id) =>
@@ -77,7 +80,7 @@ export class ClusterRun {
     await client.createStream("torture");
     for (const topic of [...TOPICS, REGISTER]) await client.createTopic("torture", topic);
     await client.close();
-    this.#work = [...this.#writers, ...this.#registers].map((writer) =>
+    this.#work = this.#actors.map((writer) =>
       writer.work().catch((error: unknown) => {
         this.#violation ??= asViolation(error);
       }),
@@ -96,21 +99,21 @@ export class ClusterRun {
   }
 
   /** One fault and what heals it; answers what happened. Throws Violation. */
-  async round(number: number): Promise<string> {
+  async round(number: number, fault = chooseClusterFault(this.#random)): Promise<string> {
     for (const writer of this.#writers) writer.beginRound(number);
     await sleep(CALM_MS);
-    const before = this.#acknowledgedCount;
+    const before = this.acknowledgedCount;
     const primary = this.#writers[0]?.node ?? 0;
-    const told = await strike(this.#nodes, chooseClusterFault(this.#random), { primary, round: number });
+    const told = await strike(this.#nodes, fault, { primary, round: number });
     const writableMs = await this.untilWritable();
     await this.#reader.untilCaughtUp(CAUGHT_UP_MAX_MS);
-    const count = this.#acknowledgedCount - before;
+    const count = this.acknowledgedCount - before;
     return `${told}; written again after ${writableMs.toFixed(0)} ms; ${count} acknowledged`;
   }
 
   /** Stops the writers, reads every node and judges the register. Answers what there is. Throws Violation. */
   async finish(): Promise<string> {
-    for (const writer of [...this.#writers, ...this.#registers]) writer.stop();
+    for (const actor of this.#actors) actor.stop();
     await withinTime("the last batches", WRITABLE_MAX_MS, Promise.all(this.#work));
     this.#check();
     await this.#reader.untilCaughtUp(CAUGHT_UP_MAX_MS);
@@ -123,7 +126,18 @@ export class ClusterRun {
     for (const batch of this.#writers.flatMap(({ unplaced }) => unplaced)) {
       if (batch.baseOffset < 0) throw new Violation("lost", `${describeBatch(batch)} is on no node`);
     }
-    return `${counts[0]} messages, the same on every node; ${this.#judgeRegister()}`;
+    await this.#catalog.judge();
+    const all = `${counts[0]} messages and ${this.#catalog.createdCount} streams, the same on every node`;
+    return `${all}; ${this.#judgeRegister()}`;
+  }
+
+  get #actors() {
+    return [...this.#writers, ...this.#registers, this.#catalog];
+  }
+
+  /** Messages that were acknowledged so far. */
+  get acknowledgedCount(): number {
+    return this.#topics.reduce((sum, { acknowledgedCount }) => sum + acknowledgedCount, 0);
   }
 
   #judgeRegister(): string {
@@ -134,10 +148,6 @@ export class ClusterRun {
     }
     const open = history.filter(({ returnMs }) => returnMs === Number.POSITIVE_INFINITY).length;
     return `${history.length} operations on a register, ${open} without an answer, are linearizable`;
-  }
-
-  get #acknowledgedCount(): number {
-    return this.#topics.reduce((sum, { acknowledgedCount }) => sum + acknowledgedCount, 0);
   }
 
   /**
