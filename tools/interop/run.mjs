@@ -28,7 +28,7 @@ const judges = {
   rust: prepareRust,
   "rust-tls": prepareRustWithTls,
 };
-const judgesOfAPush = ["python", "python-tls", "python-cluster", "cli", "cli-https", "cli-cluster"];
+const judgesOfAPush = ["python", "python-tls", "python-cluster", "cli", "cli-https"];
 const totals = { passed: 0, failed: 0 };
 
 /** Prints the line of one case and counts it. `reason` says why it failed; without one it passed. */

@@ -22,6 +22,7 @@ const BANNER = /^\s*tcp\s+(\S+:\d+)\s+ws\s+(\S+:\d+)\s+(?:grpc\s+(\S+:\d+)\s+)?(
 export class RealServer {
   readonly #folder = mkdtempSync(join(tmpdir(), "millrace-client-"));
   #environment: Readonly<Record<string, string>>;
+  readonly #args: readonly string[];
   #child: ChildProcess | undefined;
   /** `host:port`; the port stays over a restart. */
   address = "127.0.0.1:0";
@@ -32,9 +33,13 @@ export class RealServer {
   /** `host:port` of the HTTP API of the last start; empty when it is off. */
   httpAddress = "";
 
-  /** @param environment  configuration by variable, for example `MILLRACE_HEARTBEAT_INTERVAL` */
-  constructor(environment: Readonly<Record<string, string>> = {}) {
+  /**
+   * @param environment  configuration by variable, for example `MILLRACE_HEARTBEAT_INTERVAL`
+   * @param args         flags beside the folder
+   */
+  constructor(environment: Readonly<Record<string, string>> = {}, args: readonly string[] = []) {
     this.#environment = environment;
+    this.#args = args;
   }
 
   /** Has the HTTP API listen at that address from the next start on. */
@@ -43,7 +48,7 @@ export class RealServer {
   }
 
   async start(): Promise<void> {
-    const args = [SERVER, "--data", this.#folder, "--with-default-root-credentials"];
+    const args = [SERVER, "--data", this.#folder, "--with-default-root-credentials", ...this.#args];
     const child = spawn(process.execPath, args, {
       env: {
         ...process.env,

@@ -35,12 +35,21 @@ export function sendBody(
   place: PartitionPlace,
   { first, count }: { readonly first: number; readonly count: number },
 ): Uint8Array {
-  const messages = content.messages(first, count);
+  return bodyOf(place, content.messages(first, count));
+}
+
+/** Body of a SendMessages request with one message. */
+export function textBody(place: PartitionPlace, text: string, id: bigint): Uint8Array {
+  const payload = new TextEncoder().encode(text);
+  return bodyOf(place, [{ id, payload }]);
+}
+
+function bodyOf(place: PartitionPlace, messages: Parameters<typeof writeBatch>[2]): Uint8Array {
   const { bytes, blocksStart } = kernel.memory;
   const length = writeBatch(bytes, blocksStart, messages, Date.now() * 1000);
   kernel.sealBatch(blocksStart, batchLengthOf(messages));
   const partitioning = { kind: "partition", partitionId: place.partition } as const;
-  const metadata = encodeSendMetadata({ ...topicOf(place), partitioning, messagesCount: count });
+  const metadata = encodeSendMetadata({ ...topicOf(place), partitioning, messagesCount: messages.length });
   return new Uint8Array([...metadata, ...bytes.subarray(blocksStart, blocksStart + length)]);
 }
 

@@ -10,6 +10,7 @@ import { type NodeAnswer, NodeConnection } from "./node-connection.ts";
 
 const POLL_COUNT = 1000;
 const LOOK_MS = 100;
+const LOGIN_MAX_MS = 30_000;
 /** Client ids of the readers, one per node. */
 const READER = 1000n;
 
@@ -126,10 +127,13 @@ export class ClusterReader {
     return ends;
   }
 
+  /** A login is put off while a view changes. */
   async #open(at: number): Promise<NodeConnection> {
-    const connection = await NodeConnection.open(this.#node(at).clientPort, READER + BigInt(at));
-    if (!connection.isOpen) throw new Violation("server", `node ${at}: ${connection.trouble}`);
-    return connection;
+    for (const endMs = performance.now() + LOGIN_MAX_MS; ; await sleep(LOOK_MS)) {
+      const connection = await NodeConnection.open(this.#node(at).clientPort, READER + BigInt(at));
+      if (connection.isOpen) return connection;
+      if (performance.now() > endMs) throw new Violation("server", `node ${at}: ${connection.trouble}`);
+    }
   }
 
   #polled(at: number, answer: NodeAnswer | undefined): PolledPartition {

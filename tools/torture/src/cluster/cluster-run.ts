@@ -7,11 +7,14 @@ import { describeBatch, SentBatches } from "../oracle/sent-batches.ts";
 import { TopicHistory } from "../oracle/topic-history.ts";
 import { asViolation, Violation } from "../oracle/violation.ts";
 import type { PartitionPlace } from "./batch-request.ts";
+import { ClusterCatalog } from "./cluster-catalog.ts";
 import { chooseClusterFault, strike } from "./cluster-fault.ts";
 import { type ClusterNodes, NODES } from "./cluster-nodes.ts";
 import { ClusterReader, type NodeContent } from "./cluster-reader.ts";
 import type { ClusterStrangers } from "./cluster-strangers.ts";
 import { ClusterWriter } from "./cluster-writer.ts";
+import { isRegisterHistory } from "./linearizability/register.ts";
+import { RegisterClient } from "./register-client.ts";
 
 /** Topics by their ids, and how many partitions each has. */
 const TOPICS = [
@@ -20,6 +23,11 @@ const TOPICS = [
 ] as const;
 /** Each partition has two of them. */
 const WRITERS_PER_TOPIC = 4;
+/** A topic with one partition that is used as a register, behind the others. */
+const REGISTER = { name: "register", partitionsCount: 1 } as const;
+const REGISTER_CLIENTS = 4;
+/** Ids of the register's clients begin here. */
+const REGISTER_CLIENT = 500n;
 /** Everything runs before a fault strikes. */
 const CALM_MS = 500;
 const LOOK_MS = 20;
@@ -34,6 +42,8 @@ export class ClusterRun {
   readonly #random: SeededRandom;
   readonly #topics: readonly TopicHistory[];
   readonly #writers: readonly ClusterWriter[];
+  readonly #registers: readonly RegisterClient[];
+  readonly #catalog: ClusterCatalog;
   readonly #reader: ClusterReader;
   #work: Promise<void>[] = [];
   #violation: Violation | undefined;
@@ -43,6 +53,8 @@ export class ClusterRun {
     this.#random = new SeededRandom(seed);
     const content = new MessageContent(seed);
     const sent = new SentBatches();
+    this.#registers = registerClients(nodes, seed);
+    this.#catalog = new ClusterCatalog(nodes, new SeededRandom(seed + 2000));
     this.#topics = TOPICS.map((topic) => new TopicHistory(topic.name, topic.partitionsCount, sent));
     this.#reader = new ClusterReader(nodes, this.#topics, content);
     this.#writers = this.#topics.flatMap((topic, id) =>
@@ -66,9 +78,9 @@ export class ClusterRun {
     const address = this.#nodes.nodes.map(({ clientPort }) => `127.0.0.1:${clientPort}`);
     const client = await MillraceClient.connect({ address, username: "iggy", password: "iggy" });
     await client.createStream("torture");
-    for (const topic of TOPICS) await client.createTopic("torture", topic);
+    for (const topic of [...TOPICS, REGISTER]) await client.createTopic("torture", topic);
     await client.close();
-    this.#work = this.#writers.map((writer) =>
+    this.#work = this.#actors.map((writer) =>
       writer.work().catch((error: unknown) => {
         this.#violation ??= asViolation(error);
       }),
@@ -87,21 +99,21 @@ export class ClusterRun {
   }
 
   /** One fault and what heals it; answers what happened. Throws Violation. */
-  async round(number: number): Promise<string> {
+  async round(number: number, fault = chooseClusterFault(this.#random)): Promise<string> {
     for (const writer of this.#writers) writer.beginRound(number);
     await sleep(CALM_MS);
-    const before = this.#acknowledgedCount;
+    const before = this.acknowledgedCount;
     const primary = this.#writers[0]?.node ?? 0;
-    const told = await strike(this.#nodes, chooseClusterFault(this.#random), { primary, round: number });
+    const told = await strike(this.#nodes, fault, { primary, round: number });
     const writableMs = await this.untilWritable();
     await this.#reader.untilCaughtUp(CAUGHT_UP_MAX_MS);
-    const count = this.#acknowledgedCount - before;
+    const count = this.acknowledgedCount - before;
     return `${told}; written again after ${writableMs.toFixed(0)} ms; ${count} acknowledged`;
   }
 
-  /** Stops the writers and reads every node. Answers the messages that each of them has. */
-  async finish(): Promise<number> {
-    for (const writer of this.#writers) writer.stop();
+  /** Stops the writers, reads every node and judges the register. Answers what there is. Throws Violation. */
+  async finish(): Promise<string> {
+    for (const actor of this.#actors) actor.stop();
     await withinTime("the last batches", WRITABLE_MAX_MS, Promise.all(this.#work));
     this.#check();
     await this.#reader.untilCaughtUp(CAUGHT_UP_MAX_MS);
@@ -114,11 +126,28 @@ export class ClusterRun {
     for (const batch of this.#writers.flatMap(({ unplaced }) => unplaced)) {
       if (batch.baseOffset < 0) throw new Violation("lost", `${describeBatch(batch)} is on no node`);
     }
-    return counts[0] as number;
+    await this.#catalog.judge();
+    const all = `${counts[0]} messages and ${this.#catalog.createdCount} streams, the same on every node`;
+    return `${all}; ${this.#judgeRegister()}`;
   }
 
-  get #acknowledgedCount(): number {
+  get #actors() {
+    return [...this.#writers, ...this.#registers, this.#catalog];
+  }
+
+  /** Messages that were acknowledged so far. */
+  get acknowledgedCount(): number {
     return this.#topics.reduce((sum, { acknowledgedCount }) => sum + acknowledgedCount, 0);
+  }
+
+  #judgeRegister(): string {
+    const history = this.#registers.flatMap((client) => client.history);
+    if (!isRegisterHistory(history)) {
+      const text = history.map((operation) => JSON.stringify(operation)).join("\n");
+      throw new Violation("not-linearizable", `the register did what no register does:\n${text}`);
+    }
+    const open = history.filter(({ returnMs }) => returnMs === Number.POSITIVE_INFINITY).length;
+    return `${history.length} operations on a register, ${open} without an answer, are linearizable`;
   }
 
   /**
@@ -152,4 +181,17 @@ function placesOf(topic: number, writer: number): PartitionPlace[] {
   const { partitionsCount } = TOPICS[topic] as (typeof TOPICS)[number];
   const all = Array.from({ length: partitionsCount }, (_, partition) => ({ topic, partition }));
   return all.filter(({ partition }) => partition % 2 === writer % 2);
+}
+
+function registerClients(nodes: ClusterNodes, seed: number): RegisterClient[] {
+  const place = { topic: TOPICS.length, partition: 0 };
+  let value = 0;
+  const nextValue = () => {
+    value += 1;
+    return value;
+  };
+  return Array.from({ length: REGISTER_CLIENTS }, (_, at) => {
+    const random = new SeededRandom(seed + 1000 + at);
+    return new RegisterClient({ client: REGISTER_CLIENT + BigInt(at), place, nodes, random, nextValue });
+  });
 }

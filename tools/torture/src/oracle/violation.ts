@@ -14,6 +14,8 @@ export type ViolationKind =
   | "order"
   /** Something that was known to be gone, purged or never written is there. */
   | "returned"
+  /** No order of what clients did to a register explains what they found. */
+  | "not-linearizable"
   /** A message nobody sent. */
   | "never-sent"
   /** A read or answer that contradicts itself, for example empty before the end. */
