@@ -215,7 +215,7 @@ export class GroupWriter {
       this.#marks.settle();
     } catch (error) {
       this.#marks.settle(error);
-      if (!isCodedError(error, ErrorCode.DiskFull) && error !== this.#state.fault) {
+      if (!mayPass(error) && error !== this.#state.fault) {
         this.#fail(asCodedError(error));
         return;
       }
@@ -234,7 +234,7 @@ export class GroupWriter {
     try {
       await writeAt(this.#files.ops, record, active.opsLength);
     } catch (error) {
-      if (isCodedError(error, ErrorCode.DiskFull)) await this.#files.ops.truncate(active.opsLength);
+      if (mayPass(error)) await this.#files.ops.truncate(active.opsLength);
       throw error;
     }
     active.opsLength += record.length;
