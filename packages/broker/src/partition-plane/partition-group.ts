@@ -166,7 +166,7 @@ export class PartitionGroup {
     this.#pump();
   }
 
-  /** Takes the partition out of use, to be `opened` anew; what comes meanwhile waits. Nothing is in flight. */
+  /** Takes the partition, with nothing in flight, out of use, to be `opened` anew; what comes waits. */
   takeOut(): Partition | undefined {
     const partition = this.#partition;
     assert(this.#writesPending === 0 && this.#inFlight.count === 0, "what is in use is not taken out");
