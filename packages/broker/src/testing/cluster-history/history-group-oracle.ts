@@ -57,7 +57,10 @@ export class GroupOracle {
     const isOther = before !== undefined && before.member !== by.member;
     // What lies before the next member's first message was committed, whether or not that was answered yet.
     const isGivenAgain = before !== undefined && first <= before.lastOffset;
-    assert.ok(!(isHeld && isOther && isGivenAgain), `${partition.label} is ${before?.member}'s, not ${by.member}'s`);
+    assert.ok(
+      !(isHeld && isOther && isGivenAgain),
+      `${partition.label} is ${before?.member}'s, not ${by.member}'s`,
+    );
     this.#holders.set(partition, { ...by, lastOffset: messages.at(-1)?.offset ?? -1 });
   }
 
