@@ -12,8 +12,7 @@ import { type RunningServer, startServer } from "../start/start-server.ts";
 
 const PROTO = createRequire(import.meta.url).resolve("@millrace/transports/grpc/millrace.proto");
 
-// biome-ignore lint/suspicious/noExplicitAny: what a stock client takes and gives has the shapes of the
-// proto file.
+// biome-ignore lint/suspicious/noExplicitAny: messages of a stock client have the proto file's shapes.
 type Message = any;
 
 /** What a client made from the proto file has: one function per call. */
