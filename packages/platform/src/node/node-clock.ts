@@ -5,13 +5,11 @@ import type { Clock, Timer } from "../clock.ts";
  * person notices.
  */
 const DRIFT_MAX_MS = 20;
-/** How often the two clocks are compared at most: a busy server asks for the time a hundred times in it. */
-const COMPARE_INTERVAL_MS = 1;
 
 /**
  * The real clock. Wall time has microseconds (the monotonic clock laid over `Date`) and follows a step of the
- * wall clock within a millisecond. Timers never keep the process alive. `afterEvent` is the microtask queue:
- * it runs when the current callback of the event loop returns, before the next one starts.
+ * wall clock within one call. Timers never keep the process alive. `afterEvent` is the microtask queue: it
+ * runs when the current callback of the event loop returns, before the next one starts.
  *
  * Wall time begins at `performance.timeOrigin`, which has its fraction of a millisecond. `Date.now()` drops
  * it: begun there, messages carry a time before the one at which a client on this machine sent them, and a
@@ -19,16 +17,11 @@ const COMPARE_INTERVAL_MS = 1;
  */
 export function createNodeClock(): Clock {
   let offsetMs = performance.timeOrigin;
-  let comparedMs = Number.NEGATIVE_INFINITY;
-  const compare = (monotonicMs: number) => {
-    comparedMs = monotonicMs;
-    const wallMs = Date.now();
-    if (Math.abs(monotonicMs + offsetMs - wallMs) > DRIFT_MAX_MS) offsetMs = wallMs - monotonicMs;
-  };
   return {
     wallMicros() {
       const monotonicMs = performance.now();
-      if (monotonicMs - comparedMs >= COMPARE_INTERVAL_MS) compare(monotonicMs);
+      const wallMs = Date.now();
+      if (Math.abs(monotonicMs + offsetMs - wallMs) > DRIFT_MAX_MS) offsetMs = wallMs - monotonicMs;
       return Math.floor((monotonicMs + offsetMs) * 1000);
     },
     monotonicMs: () => performance.now(),
