@@ -139,9 +139,10 @@ describe("A node that does not lead a partition", () => {
     const again = await cluster.login(one, 21n, COUNTING_SDK);
     const group = await cluster.group(one, 0);
     assert.equal(group.partition?.lastOp, 0, "it has not heard of the first one");
-    const answer = again.command("SendMessages", sendBody(["once"]), { request: 1n });
-    await cluster.clock.run(5);
     cluster.passes = () => true;
+    await cluster.clock.run(1000);
+    assert.notEqual(group.replica?.status, "normal", "the send waits for the view");
+    const answer = again.command("SendMessages", sendBody(["once"]), { request: 1n });
     const { code } = await cluster.drive(answer);
     assert.deepEqual([code, group.isPrimary], [0, true]);
     assert.deepEqual(await textsOf(cluster, again), ["once"]);

@@ -356,8 +356,7 @@ export class PartitionGroup {
       const queued = this.#queue.shift();
       if (queued === undefined) break;
       releaseHold(queued);
-      if (this.#wasCommittedBefore(queued) || this.repetitions.joinLate(queued)) continue;
-      this.#prepare(queued, partition, replica);
+      if (!this.#wasCommittedBefore(queued)) this.#prepare(queued, partition, replica);
     }
     this.#tellIdle();
   }

@@ -62,18 +62,6 @@ export class Repetitions {
     return true;
   }
 
-  /**
-   * The same for an operation that waited, and those that repeat it: what it repeats may have come from
-   * another node meanwhile.
-   */
-  joinLate(queued: QueuedOp): boolean {
-    if (queued.op.isNumbered !== true) return false;
-    const first = this.#underWay.get(keyOf(queued.op));
-    if (first === undefined || first === queued || !this.join(queued.op)) return false;
-    first.repetitions?.push(...(queued.repetitions ?? []));
-    return true;
-  }
-
   /** Notes an operation that is on its way; one with a place in the log in place of one that waits. */
   begin(queued: QueuedOp): void {
     const key = keyOf(queued.op);
