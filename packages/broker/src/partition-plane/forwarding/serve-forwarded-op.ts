@@ -29,8 +29,8 @@ export interface ServedOp {
  */
 export function serveForwardedOp(partition: LocalPartition | undefined, served: ServedOp): void {
   const { op, answer } = served;
-  const replica = partition?.group.replica;
-  if (partition === undefined || replica?.isPrimary !== true || replica.view !== op.view) {
+  const isLed = partition?.group.isPrimary === true && partition.group.replica?.view === op.view;
+  if (partition === undefined || !isLed) {
     answer({ kind: "refused", code: ErrorCode.TransientNotAccepted });
     return;
   }
