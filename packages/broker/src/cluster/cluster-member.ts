@@ -60,6 +60,7 @@ export class ClusterMember {
   /** Whether the replica has never spoken, as far as its directory knows. */
   readonly #isSilent: boolean;
   #stops: (() => void)[] = [];
+  #partitions: PartitionPlane | undefined;
   #isStopped = false;
   #ticks = 0;
 
@@ -143,6 +144,7 @@ export class ClusterMember {
   /** Begins to speak: everything is recovered. */
   start(shard: Shard): void {
     const { metadata, partitions, platform } = shard;
+    this.#partitions = partitions;
     const liveness = new Liveness(shard, this.peers);
     const formation = this.#isSilent ? this.#form(shard) : undefined;
     this.peers.listen({
@@ -185,12 +187,17 @@ export class ClusterMember {
     this.#makeRootUser(shard);
   }
 
-  /** Says and hears nothing any more; settles when nothing that others say is written. */
+  /**
+   * Says and hears nothing any more; settles when nothing that others say is written. What is in flight in a
+   * partition's group ends too: nobody is heard who could commit it, and metadata ops wait for purges.
+   */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.silent.stop();
     for (const stop of this.#stops.splice(0)) stop();
     this.forwardedOps.stop();
+    const groups = this.#partitions === undefined ? [] : [...groupsOf(this.#partitions)];
+    await Promise.all(groups.map((group) => group.close(ErrorCode.ShuttingDown)));
     await this.transfers.stop();
     this.peers.stop();
   }

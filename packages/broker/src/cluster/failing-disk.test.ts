@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { ErrorCode } from "@millrace/errors";
 import type { DiskCall } from "@millrace/platform/sim";
+import { encodeCreateStream, encodeRepairPartition } from "@millrace/protocol";
 import { newWriter, type SmallCluster, smallCluster } from "../testing/small-cluster.ts";
 import { sendBody } from "../testing/test-batches.ts";
 import type { TestClient } from "../testing/test-client.ts";
@@ -22,6 +24,9 @@ function works(cluster: TestCluster, at: number): void {
 
 const PARTITIONS = "streams/";
 const VIEWS = "metadata/views";
+const METADATA_JOURNAL = "metadata/journal";
+const PLACE = { stream: { kind: "numeric", id: 0 }, topic: { kind: "numeric", id: 0 } } as const;
+const REPAIR = encodeRepairPartition({ ...PLACE, partitionId: 0, offsets: "proven" });
 
 async function send(cluster: TestCluster, client: TestClient, text: string): Promise<void> {
   await cluster.drive(client.ok("SendMessages", sendBody([text])));
@@ -64,7 +69,7 @@ describe("A replica whose disk fails", () => {
     await send(cluster, client, "a");
     fails(cluster, primary, PARTITIONS, "ENOSPC");
     const lost = client.command("SendMessages", sendBody(["lost"]));
-    assert.notEqual((await cluster.drive(lost)).code, 0);
+    assert.equal((await cluster.drive(lost)).code, ErrorCode.TransientNotCommitted, "others may commit it");
     assert.equal(parts.groups[primary]?.isPrimary, false);
     const writer = await newWriter(cluster, backups);
     await send(cluster, writer.client, "b");
@@ -110,6 +115,51 @@ describe("A replica whose disk fails", () => {
     cluster.kill(failing);
     await cluster.startNode(failing);
     await holdsEverywhere(parts, ["a", "b"]);
+    await cluster.stop();
+  });
+
+  it("answers 58 at once and passes nothing on, and is not repaired.", async () => {
+    const { cluster, client, backups } = await smallCluster();
+    const [failing] = backups;
+    await send(cluster, client, "a");
+    const onBackup = await cluster.login(failing, 60n);
+    fails(cluster, failing, PARTITIONS, "EIO");
+    await send(cluster, client, "b");
+    await cluster.until(() => cluster.silentGroups(failing) === 1);
+    const answer = onBackup.command("SendMessages", sendBody(["c"]));
+    await cluster.clock.run(5);
+    assert.equal((await answer).code, ErrorCode.TransientNotAccepted);
+    const repaired = await cluster.drive(onBackup.command("RepairPartition", REPAIR));
+    assert.equal(repaired.code, ErrorCode.FeatureUnavailable);
+    await cluster.stop();
+  });
+
+  it("counts no more once its partition is deleted, also when a write fails behind that.", async () => {
+    const { cluster, client, groups, backups } = await smallCluster();
+    const [failing] = backups;
+    const group = groups[failing];
+    const node = cluster.nodes[failing];
+    assert.ok(group !== undefined && node !== undefined);
+    await send(cluster, client, "a");
+    node.diskLatencyMaxMs = 50;
+    fails(cluster, failing, PARTITIONS, "ENOSPC");
+    await send(cluster, client, "b");
+    await cluster.until(() => group.partition?.lastOp === 2);
+    assert.equal(cluster.silentGroups(failing), 0, "the write is on its way");
+    await cluster.drive(group.close());
+    assert.notEqual(group.fault, undefined, "and has failed");
+    assert.equal(cluster.silentGroups(failing), 0);
+    await cluster.stop();
+  });
+
+  it("leads the metadata no more when their journal fails, and what it was asked has an open outcome.", async () => {
+    const { cluster, client, primary, backups } = await smallCluster();
+    fails(cluster, primary, METADATA_JOURNAL, "ENOSPC");
+    const asked = client.command("CreateStream", encodeCreateStream({ name: "second", options: [] }));
+    assert.equal((await cluster.drive(asked)).code, ErrorCode.TransientNotCommitted, "others may commit it");
+    const { metadata } = cluster.broker(primary).shard;
+    assert.deepEqual([metadata.isPrimary, metadata.primary], [false, undefined]);
+    await cluster.until(() => backups.some((at) => cluster.broker(at).shard.metadata.isPrimary));
     await cluster.stop();
   });
 });

@@ -19,11 +19,12 @@ export interface Call<Answer> extends CallOutcome<Answer> {
 interface Waiting<Answer> {
   readonly call: Call<Answer>;
   readonly timer: Timer;
-  /** The answer came, and waits for its op to take effect here. */
-  isHeld: boolean;
+  /** Its group, once the answer came and waits for its op to take effect here. */
+  heldFor: object | undefined;
 }
 
 interface Held {
+  readonly id: number;
   readonly op: number;
   answer(): void;
 }
@@ -58,7 +59,7 @@ export class ForwardedCalls<Answer> {
     const id = this.#nextId;
     this.#nextId += 1;
     const timer = this.#clock.setTimer(this.#timeoutMs, () => this.#giveUp(id));
-    this.#waiting.set(id, { call, timer, isHeld: false });
+    this.#waiting.set(id, { call, timer, heldFor: undefined });
     if (!call.send(id)) this.#end(id)?.failed(ErrorCode.TransientNotAccepted);
   }
 
@@ -74,12 +75,12 @@ export class ForwardedCalls<Answer> {
   ): void {
     const { id, answer } = said;
     const waiting = this.#waiting.get(id);
-    if (waiting === undefined || waiting.isHeld || waiting.call.to !== from) return;
+    if (waiting === undefined || waiting.heldFor !== undefined || waiting.call.to !== from) return;
     const end = () => this.#end(id)?.answered(answer);
     if (until.op <= until.commit) end();
     else {
-      waiting.isHeld = true;
-      this.#hold(until.group, { op: until.op, answer: end });
+      waiting.heldFor = until.group;
+      this.#hold(until.group, { id, op: until.op, answer: end });
     }
   }
 
@@ -88,9 +89,8 @@ export class ForwardedCalls<Answer> {
     const held = this.#held.get(group);
     if (held === undefined) return;
     const due = held.filter((one) => one.op <= op);
-    if (due.length === held.length) this.#held.delete(group);
-    else if (due.length > 0)
-      this.#held.set(
+    if (due.length > 0)
+      this.#keep(
         group,
         held.filter((one) => one.op > op),
       );
@@ -99,8 +99,8 @@ export class ForwardedCalls<Answer> {
 
   /** A node is gone: nobody knows what became of what it was asked and has not answered. */
   onPeerDown(peer: number): void {
-    for (const [id, { call, isHeld }] of [...this.#waiting]) {
-      if (call.to === peer && !isHeld) this.#giveUp(id);
+    for (const [id, { call, heldFor }] of [...this.#waiting]) {
+      if (call.to === peer && heldFor === undefined) this.#giveUp(id);
     }
   }
 
@@ -116,7 +116,20 @@ export class ForwardedCalls<Answer> {
     else others.push(held);
   }
 
+  #keep(group: object, held: Held[]): void {
+    if (held.length === 0) this.#held.delete(group);
+    else this.#held.set(group, held);
+  }
+
   #giveUp(id: number): void {
+    const heldFor = this.#waiting.get(id)?.heldFor;
+    const held = heldFor && this.#held.get(heldFor);
+    if (heldFor !== undefined && held !== undefined) {
+      this.#keep(
+        heldFor,
+        held.filter((one) => one.id !== id),
+      );
+    }
     this.#end(id)?.failed(ErrorCode.TransientNotCommitted);
   }
 

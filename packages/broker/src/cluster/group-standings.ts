@@ -68,7 +68,7 @@ export class GroupStandings {
     const own = this.#page(page);
     const range = rangeOf(own.partitions);
     const answers: (NodeStandings | undefined)[] = new Array(replicaCount).fill(undefined);
-    answers[replica] = { metadata: standingOf(this.#options.metadata.replica), partitions: own.partitions };
+    answers[replica] = { metadata: this.#ofMetadata(), partitions: own.partitions };
     let waiting = replicaCount - 1;
     const heard = (from: number, answer?: NodeStandings) => {
       answers[from] = answer;
@@ -81,10 +81,10 @@ export class GroupStandings {
 
   /** Another node asks. */
   onRequest(from: number, id: number, range: PartitionRange | undefined): void {
-    const { metadata, wire } = this.#options;
+    const { wire } = this.#options;
     const partitions = range === undefined ? [] : this.#ownIn((key) => isWithin(key, range));
     const told = partitions.slice(0, STANDINGS_MAX);
-    wire.sendStandings(from, id, { metadata: standingOf(metadata.replica), partitions: told });
+    wire.sendStandings(from, id, { metadata: this.#ofMetadata(), partitions: told });
   }
 
   /** Another node answers. */
@@ -125,13 +125,19 @@ export class GroupStandings {
     return { partitions: all.slice(0, countMax), isLast: all.length <= countMax };
   }
 
+  #ofMetadata(): GroupStanding {
+    const { replica, isSilent } = this.#options.metadata;
+    return isSilent ? { ...standingOf(replica), ...FAULTY } : standingOf(replica);
+  }
+
   #ownIn(isAsked: (key: PartitionKey) => boolean): PartitionStanding[] {
     const found: PartitionStanding[] = [];
     for (const handle of this.#options.partitions.handles()) {
       if (!(handle instanceof LocalPartition) || !isAsked(handle.identity)) continue;
       const { streamId, topicId, partitionId } = handle.identity;
-      const { replica, fault } = handle.group;
-      const standing = fault === undefined ? standingOf(replica) : { ...standingOf(replica), ...FAULTY };
+      const { replica, replication, fault } = handle.group;
+      const isSilent = fault !== undefined || replication?.isStopped === true;
+      const standing = isSilent ? { ...standingOf(replica), ...FAULTY } : standingOf(replica);
       found.push({ streamId, topicId, partitionId, standing });
     }
     return found.sort(compareKeys);

@@ -1,9 +1,18 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { PARTITION_NOT_OWNED } from "@millrace/protocol";
+import { decodePollRoutingReply, encodeAttachConsumerSession, PARTITION_NOT_OWNED } from "@millrace/protocol";
 import type { TestClient } from "../testing/test-client.ts";
 import { TestCluster } from "../testing/test-cluster.ts";
-import { createGroup, join, pollable, pollGroup, sendTo } from "../testing/test-groups.ts";
+import {
+  commit,
+  createGroup,
+  GROUP_CONSUMER,
+  join,
+  pollable,
+  pollGroup,
+  sendTo,
+} from "../testing/test-groups.ts";
+import { pollBody, polled } from "../testing/test-polls.ts";
 
 /** A group of two partitions with messages; its only member is connected to a backup. */
 async function memberOnBackup() {
@@ -52,6 +61,26 @@ describe("A partition on its way between members on several nodes", () => {
       assert.equal((await polledBy(cluster, second, 1)).messages.length, 10, "it comes again");
       await cluster.stop();
     }
+  });
+
+  it("waits for what its owner has polled over another connection, to the node that leads the partition.", async () => {
+    const { cluster, primary, other, member } = await memberOnBackup();
+    const group = { consumer: GROUP_CONSUMER, partitionId: 1, strategy: { kind: "next" } } as const;
+    const body = pollBody({ ...group, count: 10, autoCommit: false });
+    const routing = decodePollRoutingReply(await cluster.drive(member.ok("GetPollRouting", body)));
+    const data = await cluster.login(primary, 9n);
+    const whom = encodeAttachConsumerSession(routing.consumerSession);
+    await cluster.drive(data.ok("AttachConsumerSession", whom));
+    const given = polled(await cluster.drive(data.ok("PollMessagesOnPrimary", body)));
+    assert.equal(given.messages.length, 10);
+    const second = await cluster.login(other, 3n);
+    await cluster.drive(join(second));
+    await cluster.clock.run(10_000);
+    assert.deepEqual(await cluster.drive(pollable(second)), [], "it is not the new member's yet");
+    assert.equal(await cluster.drive(commit(data, 1, 9)), 0);
+    await cluster.clock.run(1500);
+    assert.deepEqual(await cluster.drive(pollable(second)), [1]);
+    await cluster.stop();
   });
 
   it("moves with the next words between the nodes when its owner on another node has nothing to commit.", async () => {

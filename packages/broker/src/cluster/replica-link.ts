@@ -56,7 +56,9 @@ export class ReplicaLink {
   keep(write: () => Promise<void>, next: () => void): void {
     this.#kept = this.#kept
       .then(() => this.#untilThereIsSpace(write))
-      .then(next, (error: unknown) => this.fail(error));
+      .then(next, (error: unknown) => {
+        if (!this.#isStopped) this.fail(error);
+      });
   }
 
   /** What was promised cannot be kept. */
@@ -89,6 +91,7 @@ export class ReplicaLink {
         return;
       } catch (error) {
         if (!isCodedError(error, ErrorCode.DiskFull)) throw error;
+        if (this.#isStopped) return;
         if (tries === 0) log.error("A replica is silent until its full disk has space.", { ...facts, error });
         silent.isSilent(this, facts, error);
       }

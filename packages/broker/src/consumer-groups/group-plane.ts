@@ -35,27 +35,36 @@ export class GroupPlane {
       clock: options.clock,
       timeoutMs: options.rebalancingTimeoutMs,
       submit: options.submit,
-      isInFlight: (place, { partitionId, client }) => this.#isInFlight(place, partitionId, client),
+      mayBeInFlight: (place, { partitionId, client }) => this.#mayBeInFlight(place, partitionId, client),
       cluster: options.cluster,
     });
   }
 
-  #isInFlight(place: GroupPlace, partitionId: number, client: bigint): boolean {
+  #mayBeInFlight(place: GroupPlace, partitionId: number, client: bigint): boolean {
     const partition = this.#partitionAt(place, partitionId);
+    if (!this.#isKnown(partition, place.groupId, client)) return true;
     return partition !== undefined && isInFlight(partition, place.groupId, client);
   }
 
+  /** What a member was given is known where it polls, itself or by another connection of its program. */
+  #isKnown(partition: PartitionHandle | undefined, groupId: number, client: bigint): boolean {
+    const { cluster } = this.#options;
+    if (cluster === undefined) return true;
+    const where = partition?.polled.whereOf(groupId, client);
+    if (where === "elsewhere") return false;
+    if (cluster.isConnected(client)) return true;
+    return where === "here" && partition?.isPrimary === true && cluster.isAttached(client);
+  }
+
   /**
-   * Partitions of a group whose owners have polled messages that are not committed; those whose owner is
-   * connected to another node may be: that node says when they are not.
+   * Partitions of a group whose owners have polled messages that are not committed; those whose owner
+   * polls on another node may be: that node says when they are not.
    */
   inFlight(place: GroupPlace): number[] {
-    const { cluster, catalog } = this.#options;
-    const members = catalog().findGroup(place)?.members ?? [];
-    return members.flatMap(({ client, partitions }) => {
-      if (cluster?.isConnected(client) === false) return partitions;
-      return partitions.filter((partitionId) => this.#isInFlight(place, partitionId, client));
-    });
+    const members = this.#options.catalog().findGroup(place)?.members ?? [];
+    return members.flatMap(({ client, partitions }) =>
+      partitions.filter((partitionId) => this.#mayBeInFlight(place, partitionId, client)),
+    );
   }
 
   /** Members or their partitions changed. */

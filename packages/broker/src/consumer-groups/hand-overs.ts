@@ -27,8 +27,10 @@ export interface HandOverFacts extends PendingRevocation {
 
 /** What a node of a cluster knows of members and of itself. */
 export interface MembersNode {
-  /** True while the client is connected to this node: what it has polled is known here, and nowhere else. */
+  /** True while the client is connected to this node. */
   isConnected(client: bigint): boolean;
+  /** True while another connection to this node polls for the client. */
+  isAttached(client: bigint): boolean;
   /** True while this node decides that a hand-over has taken too long. */
   isPrimary(): boolean;
 }
@@ -39,10 +41,10 @@ export interface HandOverOptions {
   /** Milliseconds an owner may take to commit what it has polled. */
   readonly timeoutMs: number;
   submit(request: MetadataRequest): void;
-  /** True while the owner has messages of the partition that it did not commit. */
-  isInFlight(place: GroupPlace, handOver: HandOverFacts): boolean;
+  /** True while the owner has messages of the partition that it did not commit, or may have elsewhere. */
+  mayBeInFlight(place: GroupPlace, handOver: HandOverFacts): boolean;
   /** Given where owners may be connected to other nodes. */
-  readonly cluster?: MembersNode | undefined;
+  readonly cluster?: Pick<MembersNode, "isPrimary"> | undefined;
 }
 
 interface HandOver {
@@ -86,12 +88,8 @@ export class HandOvers {
   /** Completes the hand-over of a partition, if there is one, when its owner is done with it. */
   check(place: GroupPlace, partitionId: number): void {
     const handOver = this.#byPlace.get(placeKey(place))?.get(partitionId);
-    if (handOver !== undefined && this.#isDone(place, handOver.facts)) this.#propose(place, handOver);
-  }
-
-  #isDone(place: GroupPlace, facts: HandOverFacts): boolean {
-    const { cluster, isInFlight } = this.#options;
-    return cluster?.isConnected(facts.client) !== false && !isInFlight(place, facts);
+    if (handOver === undefined || this.#options.mayBeInFlight(place, handOver.facts)) return;
+    this.#propose(place, handOver);
   }
 
   stop(): void {

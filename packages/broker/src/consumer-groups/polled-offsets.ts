@@ -5,6 +5,8 @@ interface Polled {
   readsRunning: number;
   /** Highest offset it was given, -1 for none. */
   lastOffset: number;
+  /** It was last told to poll on another node, which knows what it is given. */
+  isElsewhere: boolean;
 }
 
 /**
@@ -16,12 +18,29 @@ export class PolledOffsets {
 
   /** A member that owns the partition begins to read it. What an earlier owner was given counts no more. */
   begin(groupId: number, client: bigint): void {
-    let polled = this.#byGroup.get(groupId);
-    if (polled?.client !== client) {
-      polled = { client, readsRunning: 0, lastOffset: -1 };
-      this.#byGroup.set(groupId, polled);
-    }
+    const polled = this.#of(groupId, client);
     polled.readsRunning += 1;
+    polled.isElsewhere = false;
+  }
+
+  /** A member is told to poll on another node. */
+  sentElsewhere(groupId: number, client: bigint): void {
+    this.#of(groupId, client).isElsewhere = true;
+  }
+
+  /** Where an owner has polled last, as far as this node has heard; nothing when it has not. */
+  whereOf(groupId: number, client: bigint): "here" | "elsewhere" | undefined {
+    const polled = this.#byGroup.get(groupId);
+    if (polled?.client !== client) return undefined;
+    return polled.isElsewhere ? "elsewhere" : "here";
+  }
+
+  #of(groupId: number, client: bigint): Polled {
+    const known = this.#byGroup.get(groupId);
+    if (known?.client === client) return known;
+    const polled = { client, readsRunning: 0, lastOffset: -1, isElsewhere: false };
+    this.#byGroup.set(groupId, polled);
+    return polled;
   }
 
   /** The read ended, with the last offset it gave out or with nothing. */

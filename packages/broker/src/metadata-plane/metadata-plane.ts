@@ -136,14 +136,19 @@ export class MetadataPlane {
 
   /** True when this replica numbers the group's requests; always where there is no other. */
   get isPrimary(): boolean {
-    return this.#replica.isPrimary;
+    return this.#replica.isPrimary && !this.isSilent;
+  }
+
+  /** A replica of several that cannot keep what it would promise, or that has stopped. */
+  get isSilent(): boolean {
+    return this.#replication?.isStopped === true;
   }
 
   /** The replica that numbers requests, as far as this one knows; nothing while a view has not begun. */
   get primary(): number | undefined {
     const { status, view } = this.#replica;
     const replicaCount = this.#options.peers?.options.replicaCount ?? 1;
-    return status === "normal" ? view % replicaCount : undefined;
+    return status === "normal" && !this.isSilent ? view % replicaCount : undefined;
   }
 
   /**
@@ -382,8 +387,11 @@ export class MetadataPlane {
     if (this.#replication === undefined) {
       this.#failure = undefined;
       this.#replica = this.#createReplica([]);
-    } else this.#replication.fail(failure);
-    this.#refuseInFlight(failure.code);
+      this.#refuseInFlight(failure.code);
+    } else {
+      this.#replication.fail(failure);
+      this.#refuseInFlight(ErrorCode.TransientNotCommitted);
+    }
   }
 
   #refuseInFlight(code: number): void {

@@ -51,6 +51,11 @@ export class MetadataReplication {
     this.#isForgetful = !options.journal.superblock.record.hasSpoken;
   }
 
+  /** It is silent: what has not come from the others does not come. */
+  get isStopped(): boolean {
+    return this.#link.isStopped;
+  }
+
   /** Nothing is said, heard or written any more. Settles when the journal is not being changed. */
   stop(): Promise<void> {
     this.#link.stop();

@@ -343,7 +343,7 @@ export class PartitionGroup {
     const replica = this.#replica;
     const fault = this.fault;
     if (fault !== undefined) {
-      this.#refuseAll(fault.code);
+      this.#refuseAll(this.replication === undefined ? fault.code : ErrorCode.TransientNotAccepted);
       this.lookForSpace();
     }
     if (partition === undefined || replica === undefined) return;
@@ -465,11 +465,12 @@ export class PartitionGroup {
     const partition = this.#partition;
     assert(partition !== undefined, "only an open partition writes");
     this.#context.log.error("A partition could not be written.", { ...this.identity, code: failure.code });
-    // A replica of several cannot unsay what it has told the others.
+    // A replica of several cannot unsay what it has told the others, who may commit it.
+    const code = this.replication === undefined ? failure.code : ErrorCode.TransientNotCommitted;
     if (this.replication !== undefined) this.replication.fail(failure);
     else this.#replica = replicaOf(this.#context, partition);
     this.#failure = undefined;
-    for (const queued of this.#inFlight.drain()) this.#fail(queued, failure.code);
+    for (const queued of this.#inFlight.drain()) this.#fail(queued, code);
   }
 
   /** Looks whether a full disk has space again, now and then, as each operation that comes does. */

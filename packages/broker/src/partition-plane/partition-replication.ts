@@ -67,7 +67,7 @@ export class PartitionReplication {
    * its journal holds, as at a start. Damage, which a start has found, is not mended by another one.
    */
   fail(failure: CodedError): void {
-    if (failure.code === ErrorCode.PartitionDamaged) void this.stop();
+    if (failure.code === ErrorCode.PartitionDamaged || this.#group.isClosed) void this.stop();
     else this.#link.fail(failure);
   }
 

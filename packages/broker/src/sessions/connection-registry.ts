@@ -54,6 +54,14 @@ export class ConnectionRegistry {
     return this.#byClient.has(client);
   }
 
+  /** True while a connection polls for the session of a client that is logged in elsewhere. */
+  isAttached(client: bigint): boolean {
+    for (const { session } of this.#byNumber.values()) {
+      if (session?.attachedTo?.client === client) return true;
+    }
+    return false;
+  }
+
   /** Notes that the connection's session is the newest of its client id, and fences the one before. */
   bind(connection: ClientConnection): void {
     const { session } = connection;

@@ -82,6 +82,7 @@ async function recoverShard(options: BrokerOptions, closers: (() => Promise<void
     catalog: () => metadata.catalog,
     cluster: member && {
       isConnected: (client) => connections.isLoggedIn(client),
+      isAttached: (client) => connections.isAttached(client),
       isPrimary: () => metadata.isPrimary,
     },
     submit: (request) => metadata.submit(request),

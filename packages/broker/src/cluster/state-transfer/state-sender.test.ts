@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { ErrorCode } from "@millrace/errors";
 import { silentLog } from "@millrace/platform";
 import { SimClock } from "@millrace/platform/sim";
-import { STATE_CHUNK_LENGTH_MAX, type StateMessage } from "@millrace/protocol";
+import { STATE_CHUNK_LENGTH_MAX, STATE_PARTS_MAX, type StateMessage } from "@millrace/protocol";
 import { type GivenWords, StateSender } from "./state-sender.ts";
 import type { OfferedState } from "./state-source.ts";
 
@@ -76,6 +76,15 @@ describe("The giver of a state", () => {
       await hear({ kind: "stateChunkRequest", ...place });
       assert.deepEqual(said[1], { kind: "stateEnd", code: ErrorCode.ReplicaFrameInvalid, transfer: 1 });
     }
+  });
+
+  it("ends when the state has more parts than a manifest holds.", async () => {
+    const [part] = stateOf(1).parts;
+    assert.ok(part !== undefined);
+    const parts = new Array(STATE_PARTS_MAX + 1).fill(part);
+    const { said, hear } = senderOf({ ...stateOf(1), parts });
+    await hear({ kind: "stateRequest", op: 1 });
+    assert.deepEqual(said, [{ kind: "stateEnd", code: ErrorCode.FrameTooLarge, transfer: 1 }]);
   });
 
   it("gives eight at a time, and forgets who says nothing for half a minute.", async () => {

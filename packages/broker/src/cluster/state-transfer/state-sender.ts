@@ -1,7 +1,7 @@
 import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import type { GroupAddress } from "@millrace/framing";
 import type { Clock, Log, Timer } from "@millrace/platform";
-import { STATE_CHUNK_LENGTH_MAX, type StateMessage } from "@millrace/protocol";
+import { STATE_CHUNK_LENGTH_MAX, STATE_PARTS_MAX, type StateMessage } from "@millrace/protocol";
 import { groupName } from "./group-name.ts";
 import type { StateWords } from "./state-fetch.ts";
 import type { OfferedState, StateSource } from "./state-source.ts";
@@ -89,6 +89,10 @@ export class StateSender {
     }
     offer.state = state;
     const { checksum, parts } = state;
+    if (parts.length > STATE_PARTS_MAX) {
+      const text = `The state has ${parts.length} parts, more than ${STATE_PARTS_MAX}.`;
+      throw new CodedError(ErrorCode.FrameTooLarge, text);
+    }
     this.#say(offer, { kind: "stateManifest", op: state.op, checksum, parts });
   }
 

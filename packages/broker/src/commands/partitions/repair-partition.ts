@@ -11,7 +11,7 @@ import { type Handler, refuseWith } from "../handler.ts";
  *
  * Codes: 1009, 2010, 3007, 41, `FileFenced` when a write or a datasync failed (what the disk holds is in
  * doubt
- * until a start reads it), and others of the disk.
+ * until a start reads it), `FeatureUnavailable` in a cluster, and others of the disk.
  */
 export const repairPartition: Handler = (shard, request, session) => {
   const asked = decodeBody(decodeRepairPartition, request.body);

@@ -181,9 +181,13 @@ export class ForwardedOps {
   }
 }
 
-/** Another node that leads the group; nothing while a view has not begun here. */
-function primaryOf({ replica }: PartitionGroup): number | undefined {
-  return replica?.status === "normal" && !replica.isPrimary ? replica.primary : undefined;
+/**
+ * Another node that leads the group; nothing while a view has not begun here, nor on a silent replica: what
+ * is passed on would never take effect here.
+ */
+function primaryOf({ replica, replication }: PartitionGroup): number | undefined {
+  if (replica?.status !== "normal" || replication?.isStopped === true) return undefined;
+  return replica.isPrimary ? undefined : replica.primary;
 }
 
 function answerOp(op: Pick<ClientOp, "committed" | "failed">, answer: ForwardedOpAnswer): void {

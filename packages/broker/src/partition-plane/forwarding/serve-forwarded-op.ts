@@ -1,5 +1,5 @@
 import { ErrorCode } from "@millrace/errors";
-import type { BlockPool } from "@millrace/framing";
+import { BATCH_HEADER_LENGTH, type BlockPool } from "@millrace/framing";
 import { Operation } from "@millrace/protocol";
 import type { LocalPartition } from "../local-partition.ts";
 import type { ClientOp } from "../partition-handle.ts";
@@ -29,8 +29,8 @@ export interface ServedOp {
  */
 export function serveForwardedOp(partition: LocalPartition | undefined, served: ServedOp): void {
   const { op, answer } = served;
-  const replica = partition?.group.replica;
-  if (partition === undefined || replica?.isPrimary !== true || replica.view !== op.view) {
+  const isLed = partition?.group.isPrimary === true && partition.group.replica?.view === op.view;
+  if (partition === undefined || !isLed) {
     answer({ kind: "refused", code: ErrorCode.TransientNotAccepted });
     return;
   }
@@ -46,7 +46,12 @@ export function serveForwardedOp(partition: LocalPartition | undefined, served: 
   }
 }
 
+/** The sender has verified the batch; one that is no batch at all would be stamped beside its memory. */
 function append(partition: LocalPartition, served: ServedOp): void {
+  if (served.op.body.length < BATCH_HEADER_LENGTH) {
+    served.answer({ kind: "refused", code: ErrorCode.InvalidCommand });
+    return;
+  }
   const batchLease = leaseOfReceived(served.pool, served.body);
   if (batchLease === undefined) {
     served.answer({ kind: "refused", code: ErrorCode.TransientNotAccepted });
