@@ -117,7 +117,7 @@ export class ActiveFiles {
     }
   }
 
-  /** What a failed sync covered is in doubt: nothing more is written, also when a full disk has space again. */
+  /** What a failed sync covered is in doubt: nothing more is written, also once a full disk has space. */
   #distrust(error: unknown): void {
     const { path, log, fault } = this.#state;
     if (fault === undefined || mayPass(fault)) this.#state.fault = fenced(asCodedError(error));
