@@ -24,6 +24,11 @@ export interface Connection {
    */
   readonly vouchedUser?: VouchedUser;
   /**
+   * The personal access token of its login comes with each request of the peer: once the token is deleted or
+   * expired the session has ended. Left out where a token is only shown at login.
+   */
+  readonly endsWithToken?: boolean;
+  /**
    * Called once per whole message (256-byte header and body), in order. Retain the lease to keep it past the
    * call.
    */

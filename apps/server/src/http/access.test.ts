@@ -234,3 +234,21 @@ test("A token of a deleted user is worth nothing, also when a new user has got t
   }
   await server.stop();
 });
+
+test("A personal access token is worth nothing once it is deleted, also where it was used before.", async () => {
+  const server = await HttpUnderTest.start();
+  const root = await server.login();
+  const body = { name: "short", expiry: 0 };
+  const { token } = (await server.call("POST", "/personal-access-tokens", { token: root, body })).json;
+  assert.equal((await server.call("GET", "/streams", { token })).status, 200);
+  const login = await server.call("POST", "/personal-access-tokens/login", { body: { token } });
+  const removed = await server.call("DELETE", "/personal-access-tokens/short", { token: root });
+  assert.equal(removed.status, 204);
+  for (let time = 0; time < 2; time += 1) {
+    const answer = await server.call("GET", "/streams", { token });
+    assert.deepEqual([answer.status, answer.json.id], [401, 40], answer.text);
+  }
+  const { token: own } = login.json.access_token;
+  assert.equal((await server.call("GET", "/streams", { token: own })).status, 200, "a login outlives it");
+  await server.stop();
+});

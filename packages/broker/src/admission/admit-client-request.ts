@@ -14,6 +14,7 @@ import { directFields } from "../replies/direct-fields.ts";
 import type { ClientRequest } from "../sessions/client-request.ts";
 import { login } from "../sessions/login.ts";
 import { logout } from "../sessions/logout.ts";
+import { hasLostToken } from "../sessions/user-sessions.ts";
 import type { Shard } from "../shard.ts";
 import { carriesNumbers, checkHeader } from "./check-header.ts";
 import { followRequest } from "./follow-request.ts";
@@ -30,7 +31,10 @@ export function admitClientRequest(shard: Shard, request: ClientRequest): void {
   shard.metrics.requests.add(1);
   if (shard.platform.tracer !== undefined) followRequest(shard.platform.tracer, request);
   const refusal = checkHeader(shard, request);
+  const { session } = request.connection;
   if (refusal !== 0) refuse(shard, request, refusal);
+  else if (session !== undefined && hasLostToken(shard, session))
+    evict(shard, request, EvictionReason.NoSession);
   else if (request.operation === Operation.Register) login(shard, request);
   else if (request.operation === Operation.Logout)
     withEmptyBody(shard, request, () => logout(shard, request));

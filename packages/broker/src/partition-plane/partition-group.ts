@@ -1,29 +1,14 @@
 import { assert, CodedError, ErrorCode } from "@millrace/errors";
 import type { Partition, PartitionIdentity } from "@millrace/storage";
 import type { Input, Output, Prepare, Replica } from "@millrace/vsr";
-import { AdmissionQueue } from "../queues/admission-queue.ts";
 import { Fifo } from "../queues/fifo.ts";
 import { Waiters } from "../queues/waiters.ts";
-import { WaitingForView } from "./forwarding/waiting-for-view.ts";
+import { Admission } from "./admission.ts";
 import type { GroupContext } from "./group-context.ts";
-import {
-  isRemoval,
-  NUMBERED_SESSION,
-  type PartitionOp,
-  type PurgeOp,
-  type QueuedOp,
-  queuedOp,
-} from "./partition-op.ts";
+import { NUMBERED_SESSION, type PartitionOp, type PurgeOp, type QueuedOp } from "./partition-op.ts";
 import { PartitionReplication } from "./partition-replication.ts";
 import { Purges } from "./purges.ts";
-import {
-  answerCommitted,
-  answerFailed,
-  answerRepeated,
-  answerUnsure,
-  releaseBatches,
-  releaseHold,
-} from "./queued-ending.ts";
+import { answerCommitted, answerFailed, answerUnsure, releaseBatches, releaseHold } from "./queued-ending.ts";
 import { Repetitions } from "./repetitions.ts";
 import { type RecoveredGroup, replicaOf } from "./replica-of.ts";
 import { settleBody } from "./settle-body.ts";
@@ -31,16 +16,10 @@ import { SpaceWatch } from "./space-watch.ts";
 import { writeOp } from "./write-op.ts";
 
 /**
- * Operations waiting beside those in flight, as a multiple of the pipeline's depth: the reference's number.
- */
-const QUEUE_FACTOR = 2;
-
-/**
  * One partition: a consensus group over a stored partition.
  *
  * Operations are numbered, stamped and journaled in the order in which they were submitted, and answered when
- * they are committed. While the pipeline is full they wait here; while that queue is full too, the connection
- * that brought the operation is held. One that waits longer than `admissionTimeoutMs` fails with 58.
+ * they are committed. `Admission` decides which of them get so far.
  */
 export class PartitionGroup {
   readonly identity: PartitionIdentity;
@@ -50,13 +29,12 @@ export class PartitionGroup {
   /** Requests that came before: under way here, or committed. */
   readonly repetitions: Repetitions;
   readonly #context: GroupContext;
-  readonly #queue: AdmissionQueue<QueuedOp>;
+  readonly #admission: Admission;
   /** Prepared and not committed, in op order. */
   readonly #inFlight = new Fifo<QueuedOp>();
   readonly #space: SpaceWatch;
   /** Its side that faces the other replicas; nothing where there are none. */
   readonly replication: PartitionReplication | undefined;
-  readonly #waiting: WaitingForView | undefined;
   #partition: Partition | undefined = undefined;
   #replica: Replica | undefined = undefined;
   #openFault: CodedError | undefined = undefined;
@@ -64,9 +42,7 @@ export class PartitionGroup {
   readonly #whenIdle = new Waiters();
   readonly #whenWritten = new Waiters();
   #writesPending = 0;
-  /** A journal write failed: nothing new is prepared until every write has come back. */
   #failure: CodedError | undefined = undefined;
-  #closedCode: number | undefined = undefined;
 
   constructor(identity: PartitionIdentity, context: GroupContext) {
     this.identity = identity;
@@ -77,18 +53,12 @@ export class PartitionGroup {
     this.replication =
       context.replication &&
       new PartitionReplication({ group: this, context, shared: context.replication, step });
-    this.#queue = new AdmissionQueue({
-      clock: context.clock,
-      timeoutMs: context.admissionTimeoutMs,
-      onLate: (queued) => {
-        context.deniedTransient.add(1);
-        this.#fail(queued, ErrorCode.TransientNotAccepted);
-      },
+    this.#admission = new Admission({
+      ...{ group: this, context, space: this.#space },
+      prepare: (queued, partition, replica) => this.#prepare(queued, partition, replica),
+      fail: (queued, code) => this.#fail(queued, code),
+      pump: () => this.#pump(),
     });
-    const { forwardedOps } = context.replication ?? {};
-    const [queue, forget] = [this.#queue, (queued: QueuedOp) => this.repetitions.end(queued)];
-    const refuse = (queued: QueuedOp) => this.#refuse(queued);
-    this.#waiting = forwardedOps && new WaitingForView({ group: this, queue, forwardedOps, refuse, forget });
   }
 
   /** The stored partition, once it is open. */
@@ -123,12 +93,22 @@ export class PartitionGroup {
   }
 
   get queuedCount(): number {
-    return this.#queue.count + this.#inFlight.count;
+    return this.#admission.count + this.#inFlight.count;
   }
 
   /** It takes no more operations. */
   get isClosed(): boolean {
-    return this.#closedCode !== undefined;
+    return this.#admission.isClosed;
+  }
+
+  /** Writes to the journal are on their way. */
+  get isWriting(): boolean {
+    return this.#writesPending > 0;
+  }
+
+  /** A journal write failed: nothing new is prepared until every write has come back. */
+  get writeFailure(): CodedError | undefined {
+    return this.#failure;
   }
 
   /** True when this replica numbers the group's operations; always where there is no other. */
@@ -223,46 +203,19 @@ export class PartitionGroup {
     else this.#whenOpen.add(callback);
   }
 
-  /** Queues an operation; may hold its connection. */
+  /** Takes an operation, see `Admission`; may hold its connection. */
   submit(op: PartitionOp): void {
-    const queued = queuedOp(op);
-    if (this.#closedCode !== undefined) {
-      this.#fail(queued, this.#closedCode);
-      return;
-    }
-    if (this.isBackup && this.#waiting?.takes(op) !== true) {
-      this.#refuse(queued);
-      return;
-    }
-    if (op.isNumbered === true) {
-      if (this.#answersAgain(op) || this.repetitions.join(op)) return;
-      this.repetitions.begin(queued);
-    }
-    const isTried = isRemoval(op) && this.fault?.code === ErrorCode.DiskFull;
-    if (isTried) this.#tryRemoval(queued);
-    else if (!this.#prepareAtOnce(queued)) this.#enqueue(queued);
+    this.#admission.submit(op);
   }
 
-  /** What frees space is tried on a full disk too: its record is short. */
-  #tryRemoval(queued: QueuedOp): void {
-    const goOn = () => {
-      if (this.#closedCode === undefined) this.#enqueue(queued);
-      else this.#fail(queued, this.#closedCode);
-    };
-    if (this.#writesPending > 0 || this.#partition === undefined) goOn();
-    else void this.#space.resume(this.#partition, true).then(goOn);
-  }
-
-  #answersAgain(op: PartitionOp): boolean {
-    const original = this.repetitions.committed(op);
-    if (original === undefined) return false;
-    answerRepeated(op, original, this.#replica?.view ?? 0);
-    return true;
+  /** Takes the purge of everything written so far. */
+  purge(op: PurgeOp): void {
+    this.#admission.purge(op);
   }
 
   /** A batch that comes now waits for a view to begin, see `WaitingForView`. */
   get awaitsView(): boolean {
-    return this.#waiting?.isOpen === true;
+    return this.#admission.awaitsView;
   }
 
   /** Another replica numbers the operations, or none does just now, or this one has fallen silent. */
@@ -272,57 +225,12 @@ export class PartitionGroup {
     return !this.#replica.isPrimary || this.replication.isStopped;
   }
 
-  /** Never admitted: whoever asked may ask the primary. */
-  #refuse(queued: QueuedOp): void {
-    this.#context.deniedTransient.add(1);
-    this.#fail(queued, ErrorCode.TransientNotAccepted);
-  }
-
-  /** Most operations find room and nobody waiting: they need no deadline. */
-  #prepareAtOnce(queued: QueuedOp): boolean {
-    const partition = this.#partition;
-    const replica = this.#replica;
-    if (partition === undefined || replica === undefined || this.isBackup) return false;
-    if (this.#queue.count > 0 || this.purges.isOwed || this.isAhead) return false;
-    if (partition.fault !== undefined || this.#failure !== undefined || replica.pipelineFree === 0)
-      return false;
-    this.#prepare(queued, partition, replica);
-    return true;
-  }
-
-  #enqueue(queued: QueuedOp): void {
-    const { op } = queued;
-    const isFull = this.#queue.count >= QUEUE_FACTOR * this.#context.prepareQueueDepth;
-    queued.isHolding = isFull && op.holder !== undefined;
-    this.#queue.push(queued);
-    if (queued.isHolding) op.holder?.hold();
-    this.#pump();
-    this.#queue.watch();
-  }
-
-  /** Queues the purge of everything written so far. */
-  purge(op: PurgeOp): void {
-    this.submit(this.purges.counted(op, this.#mayOwe));
-  }
-
-  /** Among several replicas whoever is primary by then asks again. */
-  readonly #mayOwe = () => this.#closedCode === undefined && this.replication === undefined;
-
-  /** Writes the purge that is owed; one that the files know already is done. */
-  #payPurge(partition: Partition, replica: Replica): void {
-    if (!this.purges.isOwed || this.fault !== undefined || this.#failure !== undefined) return;
-    if (replica.pipelineFree === 0) return;
-    const op = this.purges.takeOwed(partition.purgeGeneration);
-    if (op !== undefined) this.#prepare(queuedOp(this.purges.counted(op, this.#mayOwe)), partition, replica);
-  }
-
   /**
    * Refuses what waits and what comes with `code`, and settles when what is in flight has ended. Among
    * several replicas that may take as long as a quorum is away: then nobody knows how it ends.
    */
   async close(code: number = ErrorCode.ResourceNotFound): Promise<void> {
-    this.#closedCode = code;
-    this.#refuseAll(code);
+    this.#admission.close(code);
     if (this.replication !== undefined) {
       await this.replication.stop();
       await this.writesDone();
@@ -343,31 +251,12 @@ export class PartitionGroup {
     const replica = this.#replica;
     const fault = this.fault;
     if (fault !== undefined) {
-      this.#refuseAll(this.replication === undefined ? fault.code : ErrorCode.TransientNotAccepted);
+      this.#admission.refuseAll(this.replication === undefined ? fault.code : ErrorCode.TransientNotAccepted);
       this.lookForSpace();
     }
     if (partition === undefined || replica === undefined) return;
-    if (this.isBackup) this.#waiting?.letGo();
-    // What waited may be what this primary took over: that is known once it is committed.
-    const isSettled = !this.isAhead && !this.isSuffixInDoubt;
-    if (isSettled) this.#payPurge(partition, replica);
-    while (isSettled && !this.isBackup && !this.purges.isOwed && this.#failure === undefined) {
-      if (replica.pipelineFree === 0) break;
-      const queued = this.#queue.shift();
-      if (queued === undefined) break;
-      releaseHold(queued);
-      if (!this.#wasCommittedBefore(queued)) this.#prepare(queued, partition, replica);
-    }
+    this.#admission.letIn(partition, replica);
     this.#tellIdle();
-  }
-
-  /** An operation that was queued before the partition was open may be one that it remembers. */
-  #wasCommittedBefore(queued: QueuedOp): boolean {
-    if (queued.op.isNumbered !== true || !this.#answersAgain(queued.op)) return false;
-    const { repetitions } = queued;
-    this.repetitions.end(queued);
-    for (const op of repetitions ?? []) this.submit(op);
-    return true;
   }
 
   #prepare(queued: QueuedOp, partition: Partition, replica: Replica): void {
@@ -480,10 +369,6 @@ export class PartitionGroup {
       this.replication?.goOnWhenMended();
       this.#pump();
     });
-  }
-
-  #refuseAll(code: number): void {
-    for (const queued of this.#queue.drain()) this.#fail(queued, code);
   }
 
   #fail(queued: QueuedOp, code: number): void {

@@ -61,6 +61,8 @@ export class ClientConnection {
   readonly remoteAddress: string;
   /** User who needs no credentials to log in, see `Connection.vouchedUser`. */
   readonly vouchedUser: VouchedUser | undefined;
+  /** See `Connection.endsWithToken`. */
+  readonly endsWithToken: boolean;
   /** Where the last send went, see `SendRoute`. */
   sendRoute: SendRoute | undefined = undefined;
   #session: Session | undefined = undefined;
@@ -85,6 +87,7 @@ export class ClientConnection {
     this.transport = options.connection.transport;
     this.remoteAddress = options.connection.remoteAddress;
     this.vouchedUser = options.connection.vouchedUser;
+    this.endsWithToken = options.connection.endsWithToken === true;
     this.lastHeardMs = options.host.clock.monotonicMs();
     options.connection.limitMessages?.(options.host.limits.strangerMessageLengthMax);
     this.#replies = new ReplyQueue({

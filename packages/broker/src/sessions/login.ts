@@ -127,10 +127,11 @@ function checkToken(
   body: LoginRegisterWithPat,
   unknown: () => void,
 ): void {
-  const holder = shard.catalog.userByToken(shard.tokenDigest(body.token));
+  const digest = shard.tokenDigest(body.token);
+  const holder = shard.catalog.userByToken(digest);
   if (holder === undefined || isExpired(holder.token, shard.platform.clock.wallMicros())) unknown();
   else if (holder.user.status !== UserStatus.active) evict(shard, request, EvictionReason.UserInactive);
-  else register(shard, request, body, holder.user);
+  else register(shard, request, body, holder.user, request.connection.endsWithToken ? digest : undefined);
 }
 
 /**
@@ -156,8 +157,17 @@ function hasGoodLengths({ username, password }: LoginRegister): boolean {
   );
 }
 
-/** Agrees on a session. A user who was deleted or made inactive since his check gets none. */
-function register(shard: Shard, request: ClientRequest, prefix: VersionPrefix, user: User): void {
+/**
+ * Agrees on a session. A user who was deleted or made inactive since his check gets none.
+ * @param token  digest of the token with which the session ends, if it does
+ */
+function register(
+  shard: Shard,
+  request: ClientRequest,
+  prefix: VersionPrefix,
+  user: User,
+  token?: string,
+): void {
   const { client } = request;
   shard.metadata.submit({
     client,
@@ -170,7 +180,7 @@ function register(shard: Shard, request: ClientRequest, prefix: VersionPrefix, u
     answered(answer) {
       if (isRegistered(answer)) {
         bindSession(shard, request, {
-          ...{ client, session: answer.op, user: user.id, isFenced: false },
+          ...{ client, session: answer.op, user: user.id, token, isFenced: false },
           countsRequests: countsRequests(prefix),
         });
         const { number, remoteAddress } = request.connection;

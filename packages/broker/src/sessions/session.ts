@@ -7,6 +7,8 @@ export interface Session {
    */
   readonly session: number;
   readonly user: number;
+  /** Digest of the token with which it ends, see `Connection.endsWithToken`. */
+  readonly token?: string | undefined;
   /** Set when a later Register of the same client id committed on another connection. */
   isFenced: boolean;
   /**

@@ -1,7 +1,8 @@
-import { type User, UserStatus } from "@millrace/metadata";
+import { isExpired, type User, UserStatus } from "@millrace/metadata";
 import { EvictionReason } from "@millrace/protocol";
 import type { Shard } from "../shard.ts";
 import { logoutOnBehalf } from "./logout.ts";
+import type { Session } from "./session.ts";
 
 /**
  * Ends the sessions of a user who was deleted or made inactive: the reference lets them go on, we do not.
@@ -21,6 +22,13 @@ export function endSessionsOf(shard: Shard, userId: number): void {
   for (const { client, epoch, user } of shard.metadata.clientTable.sessions()) {
     if (user === userId && !connected.has(client)) logoutOnBehalf(shard, { client, session: epoch, user });
   }
+}
+
+/** The token with which a session ends was deleted, by its name or with its user, or is expired. */
+export function hasLostToken(shard: Shard, { token }: Session): boolean {
+  if (token === undefined) return false;
+  const holder = shard.catalog.userByToken(token);
+  return holder === undefined || isExpired(holder.token, shard.platform.clock.wallMicros());
 }
 
 /** Why a login that was checked for `before` cannot stand, if it cannot: reason of an eviction. */

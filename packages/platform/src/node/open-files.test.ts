@@ -106,6 +106,23 @@ describe("files beyond the bound", () => {
     for (const file of [first, ...others, ...more]) await file.close();
   });
 
+  it("leave room for others also when no sync succeeds any more", { timeout: 20_000 }, async () => {
+    const disk = diskWith({
+      fdatasync: (_fd, done) => void setImmediate(done, Object.assign(new Error("EIO"), { code: "EIO" })),
+    });
+    const files = await made(disk, "sick", MAX);
+    for (const [index, file] of files.entries()) await written(file, [utf8(`${index}`)], 0);
+    const others = await made(disk, "well", 2 * MAX);
+    assert.ok(disk.openFilesCount <= MAX);
+    for (const [index, file] of files.entries()) {
+      assert.deepEqual(await readAt(file, 5, 0), utf8(`${index}`));
+      await assert.rejects(synced(file), hasErrno("EIO"));
+      await assert.rejects(written(file, [utf8("x")], 1), hasErrno("EIO"));
+    }
+    for (const file of [...files, ...others]) await file.close();
+    assert.equal(disk.openFilesCount, 0);
+  });
+
   it("are not mistaken for others that have their names now", async () => {
     const disk = diskWith();
     const [file] = await made(disk, "named", 1);

@@ -119,6 +119,7 @@ export class FileSlot {
   #parking: Promise<void> | undefined;
   /** It cannot be opened again, so it is not closed. */
   #isPinned = false;
+  #isClosing = false;
   /** Bytes were written since the last datasync began. */
   #isDirty = false;
   /** Which file it was when its handle was closed. */
@@ -135,7 +136,7 @@ export class FileSlot {
   /** Nobody uses it or has used it for a while, and it can be opened again. */
   get isIdle(): boolean {
     const isInUse = this.wasUsed || this.#usersCount > 0 || this.#parking !== undefined;
-    return !isInUse && !this.#isPinned && this.#fd >= 0;
+    return !isInUse && !this.#isPinned && !this.#isClosing && this.#fd >= 0;
   }
 
   /**
@@ -184,6 +185,7 @@ export class FileSlot {
 
   /** Closes for good. */
   async close(): Promise<void> {
+    this.#isClosing = true;
     await this.#opening?.catch(() => undefined);
     await this.#parking;
     await this.#closeHandle();
@@ -191,7 +193,7 @@ export class FileSlot {
 
   /**
    * Closes the handle unless somebody begins to use it; what was written is synced before. One whose name
-   * does not lead back to it, or whose sync fails, stays open.
+   * does not lead back to it stays open. One whose sync fails is closed too: nothing more is written to it.
    */
   park(): Promise<void> {
     this.#parking ??= this.#park().finally(() => {
@@ -204,7 +206,7 @@ export class FileSlot {
   async #park(): Promise<void> {
     if (this.#isDirty) await this.#sync();
     if (this.#usersCount > 0 || this.#isDirty) return;
-    this.#identity = this.#failure === undefined ? identityBehind(this.#fd, this.#by) : undefined;
+    this.#identity = identityBehind(this.#fd, this.#by);
     this.#isPinned = this.#identity === undefined;
     if (!this.#isPinned) await this.#closeHandle().catch((error: unknown) => this.#distrust("close", error));
   }

@@ -2,7 +2,7 @@ import { ErrorCode, isCodedError } from "@millrace/errors";
 import type { Disk, DiskFile } from "@millrace/platform";
 import { datasync } from "../segment/file-calls.ts";
 import { closeSegmentFiles, type SegmentFiles } from "../segment/segment-files.ts";
-import { asCodedError, fenced } from "./fence.ts";
+import { asCodedError, fenced, mayPass } from "./fence.ts";
 import type { PartitionState } from "./partition-state.ts";
 
 /**
@@ -117,10 +117,10 @@ export class ActiveFiles {
     }
   }
 
-  /** What a failed sync covered is in doubt: nothing more is written. */
+  /** What a failed sync covered is in doubt: nothing more is written, also once a full disk has space. */
   #distrust(error: unknown): void {
-    const { path, log } = this.#state;
-    this.#state.fault ??= fenced(asCodedError(error));
+    const { path, log, fault } = this.#state;
+    if (fault === undefined || mayPass(fault)) this.#state.fault = fenced(asCodedError(error));
     log.error("The files of a partition could not be synced.", { path, error });
   }
 }

@@ -82,9 +82,11 @@ export class CommandSession {
     from: { readonly remoteAddress: string; readonly onEnded: (session: CommandSession) => void },
   ): Promise<CommandSession> {
     const vouchedUser = "user" in credentials ? credentials.user : undefined;
+    const endsWithToken = "token" in credentials && credentials.isBearer === true;
     const connection = new VirtualConnection({
       ...from,
       vouchedUser,
+      endsWithToken,
       turn: parts.turn,
       transport: parts.transport,
     });

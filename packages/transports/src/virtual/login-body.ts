@@ -24,8 +24,15 @@ export interface PasswordCredentials {
   readonly context?: string | undefined;
 }
 
+/** A personal access token. */
+export interface TokenCredentials {
+  readonly token: string;
+  /** It comes with each request, and the session ends with it. */
+  readonly isBearer?: boolean;
+}
+
 /** Who logs in, in one of three ways; `user` is proved already, by a signed token. */
-export type Credentials = PasswordCredentials | { readonly token: string } | { readonly user: VouchedUser };
+export type Credentials = PasswordCredentials | TokenCredentials | { readonly user: VouchedUser };
 
 /**
  * The body of the Register request. Texts too long for it are wrong credentials.

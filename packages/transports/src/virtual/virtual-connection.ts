@@ -26,6 +26,7 @@ export class VirtualConnection implements Connection {
   readonly transport: TransportKind;
   readonly remoteAddress: string;
   readonly vouchedUser?: VouchedUser;
+  readonly endsWithToken: boolean;
   onMessage: (messageLease: Lease) => void = () => {};
   onReadEnd: () => void = () => {};
   onDrain: () => void = () => {};
@@ -40,15 +41,20 @@ export class VirtualConnection implements Connection {
   #pauses = 0;
   #isEnded = false;
 
-  /** @param options.vouchedUser  user whose Register needs no credentials, see `Connection.vouchedUser` */
+  /**
+   * @param options.vouchedUser    user whose Register needs no credentials, see `Connection.vouchedUser`
+   * @param options.endsWithToken  see `Connection.endsWithToken`
+   */
   constructor(options: {
     readonly remoteAddress: string;
     readonly vouchedUser?: VouchedUser | undefined;
+    readonly endsWithToken?: boolean;
     readonly turn: DeliveryTurn;
     readonly transport: TransportKind;
   }) {
     this.transport = options.transport;
     this.#turn = options.turn;
+    this.endsWithToken = options.endsWithToken === true;
     this.remoteAddress = options.remoteAddress;
     if (options.vouchedUser !== undefined) this.vouchedUser = options.vouchedUser;
   }

@@ -57,7 +57,8 @@ export class UnarySessions {
    */
   async find(token: string, remoteAddress: string): Promise<CommandSession> {
     const key = keyOf(token);
-    const session = this.#sessions.get(key) ?? (await this.#openOnce(key, { token }, remoteAddress));
+    const session =
+      this.#sessions.get(key) ?? (await this.#openOnce(key, { token, isBearer: true }, remoteAddress));
     this.#touch(session);
     return session;
   }

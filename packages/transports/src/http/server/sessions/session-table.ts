@@ -125,7 +125,8 @@ export class SessionTable {
 
   async #findByPat(token: string, remoteAddress: string): Promise<CommandSession> {
     const sessionKey = `pat:${createHash("sha256").update(token).digest("hex")}`;
-    const session = await this.#reuse(sessionKey, { token }, remoteAddress).catch((error: unknown) => {
+    const bearer = { token, isBearer: true };
+    const session = await this.#reuse(sessionKey, bearer, remoteAddress).catch((error: unknown) => {
       const isRefused = error instanceof HttpError && error.id === ErrorCode.InvalidPersonalAccessToken;
       throw isRefused ? unauthenticated() : error;
     });
