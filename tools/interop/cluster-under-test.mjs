@@ -1,13 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { MillraceClient } from "@millrace/client";
+import { NODES, ThreeNodes } from "@millrace/testkit";
 import { ServerUnderTest } from "./server-under-test.mjs";
 
-const nodeNumbers = [0, 1, 2];
-const transports = ["tcp", "websocket", "http", "tcp_replica"];
 /** A cluster of empty folders forms when all of its nodes have met; an election takes some seconds. */
 const leaderTimeoutMs = 30_000;
 const askMs = 100;
@@ -33,10 +28,9 @@ export function inCluster(prepare) {
  * (`kill-leader`, then it reads `killed`), and whoever was killed started again (`start-killed`, `running`).
  */
 export class ClusterUnderTest {
-  #folder = mkdtempSync(join(tmpdir(), "millrace-interop-cluster-"));
   #environment;
-  #nodes = [];
-  #killed = new Set();
+  #nodes;
+  #killed = [];
 
   /** @param environment  settings of every node beside its addresses */
   constructor(environment = {}) {
@@ -46,32 +40,32 @@ export class ClusterUnderTest {
   orders = {
     "kill-leader": async () => {
       const leader = await this.#leader();
-      await this.#nodes[leader].kill();
-      this.#killed.add(leader);
+      await this.#nodes.kill(leader);
+      this.#killed.push(leader);
       return "killed";
     },
     "start-killed": async () => {
-      await Promise.all([...this.#killed].map((at) => this.#nodes[at].start()));
-      this.#killed.clear();
+      await Promise.all(this.#killed.splice(0).map((at) => this.#nodes.start(at)));
       return "running";
     },
   };
 
   /** Starts all three and waits until one of them leads. */
   async start() {
-    const ports = await freePorts();
-    const config = join(this.#folder, "cluster.toml");
-    writeFileSync(config, rosterOf(ports));
-    this.#nodes = nodeNumbers.map((at) => {
-      const node = new ServerUnderTest(this.#environment, ["--config", config, "--replica-id", String(at)]);
-      node.address = `127.0.0.1:${ports[at].tcp}`;
-      node.webSocketAddress = `127.0.0.1:${ports[at].websocket}`;
-      node.httpAddress = `127.0.0.1:${ports[at].http}`;
-      return node;
+    this.#nodes = await ThreeNodes.prepare({
+      name: "interop",
+      listeners: ["websocket", "http"],
+      makeNode: ({ args, ports }) => {
+        const node = new ServerUnderTest(this.#environment, args);
+        node.address = `127.0.0.1:${ports.tcp}`;
+        node.webSocketAddress = `127.0.0.1:${ports.websocket}`;
+        node.httpAddress = `127.0.0.1:${ports.http}`;
+        return node;
+      },
     });
-    await Promise.all(this.#nodes.map((node) => node.start()));
+    await this.#nodes.startAll();
     const leader = await this.#leader();
-    const follower = this.#nodes[(leader + 1) % this.#nodes.length];
+    const follower = this.#nodes.node((leader + 1) % NODES.length);
     this.address = follower.address;
     this.webSocketAddress = follower.webSocketAddress;
     this.httpAddress = follower.httpAddress;
@@ -79,55 +73,28 @@ export class ClusterUnderTest {
 
   /** Asks those that run to stop; says how they ended, `exit code 0` when all did so in order. */
   async stop() {
-    const running = this.#nodes.filter((_, at) => !this.#killed.has(at));
-    const endings = await Promise.all(running.map((node) => node.stop()));
+    const endings = await this.#nodes.endEach((node) => node.stop());
     return endings.find((ending) => ending !== "exit code 0") ?? "exit code 0";
   }
 
   /** Ends the processes whatever their state. The folders stay, named, when something failed. */
   end(keepFolders) {
-    for (const node of this.#nodes) node.end(keepFolders);
-    rmSync(this.#folder, { recursive: true, force: true });
+    for (const at of NODES) this.#nodes?.node(at).end(keepFolders);
+    this.#nodes?.removeFolder();
   }
 
   /** Number of the node that leads the cluster now. */
   async #leader() {
-    const living = this.#nodes.filter((_, at) => !this.#killed.has(at)).map(({ address }) => address);
+    const addressOf = (at) => this.#nodes.node(at).address;
+    const address = this.#nodes.running.map(addressOf);
     for (const endMs = Date.now() + leaderTimeoutMs; ; await sleep(askMs)) {
       try {
-        const client = await MillraceClient.connect({ address: living, username: "iggy", password: "iggy" });
+        const client = await MillraceClient.connect({ address, username: "iggy", password: "iggy" });
         await client.close();
-        return this.#nodes.findIndex(({ address }) => address === client.address);
+        return NODES.find((at) => addressOf(at) === client.address);
       } catch (error) {
         if (Date.now() > endMs) throw new Error(`nobody leads the cluster: ${error.message}`);
       }
     }
   }
-}
-
-function rosterOf(ports) {
-  const nodes = nodeNumbers.map((at) => {
-    const listed = transports.map((name) => `${name} = ${ports[at][name]}`).join(", ");
-    return `[[cluster.nodes]]\nname = "n${at}"\nip = "127.0.0.1"\nreplica_id = ${at}\nports = { ${listed} }\n`;
-  });
-  return `[cluster]\nenabled = true\nname = "interop"\n${nodes.join("")}`;
-}
-
-/** For each node a port for each transport, free a moment ago: all are held at once, so that they differ. */
-async function freePorts() {
-  const held = await Promise.all(nodeNumbers.flatMap(() => transports.map(hold)));
-  const ports = held.map((server) => server.address().port);
-  await Promise.all(held.map((server) => new Promise((resolve) => server.close(resolve))));
-  const portOf = (at, index) => ports[at * transports.length + index];
-  return nodeNumbers.map((at) =>
-    Object.fromEntries(transports.map((name, index) => [name, portOf(at, index)])),
-  );
-}
-
-function hold() {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => resolve(server));
-  });
 }

@@ -5,9 +5,9 @@ import { GOALS } from "../goals.ts";
 import { openClient, startMillrace } from "../millrace-target.ts";
 import { cpuNanosOf, median } from "../process-usage.ts";
 import type { WallFigure } from "../wall-figure.ts";
+import { BenchNodes } from "./bench-nodes.ts";
 import { benchFailover } from "./failover.ts";
 import { benchRejoin } from "./rejoin.ts";
-import { ThreeNodes } from "./three-nodes.ts";
 
 const MESSAGES = 1000;
 const PAYLOAD_LENGTH = 256;
@@ -37,7 +37,7 @@ export async function benchCluster(rounds: number): Promise<{
   readonly ceilings: CeilingFigure[];
 }> {
   const alone = await startMillrace({}, { cores: ALL_CORES });
-  const nodes = await ThreeNodes.start();
+  const nodes = await BenchNodes.start();
   const single = sideOf(await openClient(alone.port), () => [alone.pid]);
   const cluster = sideOf(await openClient(nodes.portOf(await nodes.leader())), () => nodes.pids);
   for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { NODES } from "@millrace/testkit";
 import { type CeilingFigure, CLUSTER } from "../ceilings.ts";
 import { openClient } from "../millrace-target.ts";
 import { median } from "../process-usage.ts";
+import type { BenchNodes } from "./bench-nodes.ts";
 import { untilCaughtUp } from "./last-offset.ts";
-import { NODES, type ThreeNodes } from "./three-nodes.ts";
 
 const STREAM = "failover";
 const PROBE_MS = 5;
@@ -12,7 +13,7 @@ const WRITABLE_MAX_MS = 60_000;
 const CAUGHT_UP_MAX_MS = 60_000;
 
 /** Seconds from a `kill -9` of the leader to the first acknowledged send; median of some kills. */
-export async function benchFailover(nodes: ThreeNodes, rounds: number): Promise<CeilingFigure> {
+export async function benchFailover(nodes: BenchNodes, rounds: number): Promise<CeilingFigure> {
   const client = await nodes.client();
   await client.createStream(STREAM);
   await client.createTopic(STREAM, { name: "t", partitionsCount: 1 });
@@ -25,7 +26,7 @@ export async function benchFailover(nodes: ThreeNodes, rounds: number): Promise<
 }
 
 /** @param firstClient  ids of this round's clients begin there */
-async function killLeader(nodes: ThreeNodes, firstClient: bigint): Promise<number> {
+async function killLeader(nodes: BenchNodes, firstClient: bigint): Promise<number> {
   const leader = await nodes.leader();
   const others = NODES.filter((at) => at !== leader);
   const clients = await Promise.all(

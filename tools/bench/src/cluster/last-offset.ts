@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { HEADER_LENGTH } from "@millrace/framing";
 import { decodePollMessagesReply } from "@millrace/protocol";
+import { NODES } from "@millrace/testkit";
 import { openClient } from "../millrace-target.ts";
-import { NODES, type ThreeNodes } from "./three-nodes.ts";
+import type { BenchNodes } from "./bench-nodes.ts";
 
 const LOOK_MS = 50;
 /** Ids of clients that only look; each look is a login of its own. */
@@ -10,7 +11,7 @@ let looker = 1_000_000n;
 
 /** The last offset of partition 0 of topic `t` as one node has it; undefined while the node cannot say. */
 export async function lastOffsetOf(
-  nodes: ThreeNodes,
+  nodes: BenchNodes,
   at: number,
   stream: string,
 ): Promise<number | undefined> {
@@ -25,7 +26,7 @@ export async function lastOffsetOf(
 
 /** Waits until a node has what any of them has now. Throws when it takes too long. */
 export async function untilCaughtUp(
-  nodes: ThreeNodes,
+  nodes: BenchNodes,
   { stream, node, limitMs }: { readonly stream: string; readonly node: number; readonly limitMs: number },
 ): Promise<void> {
   const ends = await Promise.all(NODES.map((at) => lastOffsetOf(nodes, at, stream)));
@@ -34,7 +35,7 @@ export async function untilCaughtUp(
 
 /** Waits until a node has an offset. Throws when it takes too long. */
 export async function untilAt(
-  nodes: ThreeNodes,
+  nodes: BenchNodes,
   place: { readonly stream: string; readonly node: number; readonly limitMs: number; readonly goal: number },
 ): Promise<void> {
   const { stream, node, limitMs, goal } = place;

@@ -1,8 +1,9 @@
+import { NODES } from "@millrace/testkit";
 import { GOALS } from "../goals.ts";
 import { openClient } from "../millrace-target.ts";
 import type { WallFigure } from "../wall-figure.ts";
+import type { BenchNodes } from "./bench-nodes.ts";
 import { untilAt } from "./last-offset.ts";
-import { NODES, type ThreeNodes } from "./three-nodes.ts";
 
 const STREAM = "rejoin";
 const MESSAGES = 1000;
@@ -18,7 +19,7 @@ const CAUGHT_UP_MAX_MS = 180_000;
  * A node is killed and misses 1 GiB; then it comes back. The throughput of the others while it fetches what
  * it missed, against theirs while it was away.
  */
-export async function benchRejoin(nodes: ThreeNodes): Promise<WallFigure> {
+export async function benchRejoin(nodes: BenchNodes): Promise<WallFigure> {
   const admin = await nodes.client();
   await admin.createStream(STREAM);
   await admin.createTopic(STREAM, { name: "t", partitionsCount: 1 });

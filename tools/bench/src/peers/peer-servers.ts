@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import net from "node:net";
+import { freePort } from "@millrace/testkit";
 import { spawnServer, stopChild } from "../child-process.ts";
 import { makeDataFolder } from "../millrace-target.ts";
 import { NatsReplies } from "./nats-replies.ts";
@@ -109,15 +109,4 @@ export async function startJetStream(program: string, payload: Uint8Array): Prom
 function publish(subject: string, payload: Uint8Array): Buffer {
   const line = Buffer.from(`PUB ${subject} ${INBOX} ${payload.length}\r\n`);
   return Buffer.concat([line, payload, Buffer.from("\r\n")]);
-}
-
-/** A port that was free a moment ago: neither peer says which one it got when it may choose. */
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = net.createServer().once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as net.AddressInfo;
-      probe.close(() => resolve(port));
-    });
-  });
 }

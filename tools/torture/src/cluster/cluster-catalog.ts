@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { decodeGetStreamsReply, encodeCreateStream, NO_OPTIONS } from "@millrace/protocol";
 import type { SeededRandom } from "@millrace/testkit";
+import { NODES } from "@millrace/testkit";
 import { Violation } from "../oracle/violation.ts";
-import { type ClusterNodes, NODES } from "./cluster-nodes.ts";
+import type { ClusterNodes } from "./cluster-nodes.ts";
 import { NodeConnection } from "./node-connection.ts";
 
 const PAUSE_MAX_MS = 150;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SeededRandom } from "@millrace/testkit";
-import { type ClusterNodes, NODES } from "./cluster-nodes.ts";
+import { NODES } from "@millrace/testkit";
+import type { ClusterNodes } from "./cluster-nodes.ts";
 import type { CutKind } from "./link-proxy.ts";
 
 /** Longest time a fault lasts. */

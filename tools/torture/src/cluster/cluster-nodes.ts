@@ -1,11 +1,9 @@
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort } from "../server/free-port.ts";
+import { type ClusterConfig, clusterConfig, freePorts, NODES } from "@millrace/testkit";
 import { ServerProcess } from "../server/server-process.ts";
 import { type CutKind, LinkProxy } from "./link-proxy.ts";
 
-/** Replicas of the cluster. */
-export const NODES = [0, 1, 2] as const;
 /** Secret of the replicas; at least 32 bytes. */
 export const SECRET = "the secret that three nodes under torture share";
 export const CLUSTER_NAME = "torture";
@@ -24,29 +22,6 @@ export interface ClusterNode {
   isAway: boolean;
 }
 
-/** What one node's configuration says, beside its own ports. */
-export interface NodeConfig {
-  readonly name: string;
-  readonly secret: string;
-  /** Port of each node as this one dials it, and its own as it listens. */
-  readonly replicaPorts: readonly number[];
-  readonly clientPorts: readonly number[];
-}
-
-/** The file for `--config`. */
-export function configText({ name, secret, replicaPorts, clientPorts }: NodeConfig): string {
-  const nodes = NODES.map(
-    (at) => `[[cluster.nodes]]
-name = "node-${at}"
-ip = "127.0.0.1"
-replica_id = ${at}
-ports = { tcp = ${clientPorts[at]}, tcp_replica = ${replicaPorts[at]} }
-`,
-  );
-  const head = `[cluster]\nenabled = true\nname = "${name}"\n`;
-  return `${head}[cluster.auth]\nenabled = true\nshared_secret = "${secret}"\n${nodes.join("")}`;
-}
-
 /** The ways from each node to each other one: `[from][to]`. */
 type Proxies = readonly (readonly (LinkProxy | undefined)[])[];
 
@@ -62,8 +37,8 @@ export class ClusterNodes {
 
   /** Picks ports and writes configurations; starts nothing yet. */
   static async prepare(entry: string, folder: string): Promise<ClusterNodes> {
-    const clientPorts = await Promise.all(NODES.map(freePort));
-    const replicaPorts = await Promise.all(NODES.map(freePort));
+    const free = await freePorts(2 * NODES.length);
+    const [clientPorts, replicaPorts] = [free.slice(0, NODES.length), free.slice(NODES.length)];
     const proxies = await Promise.all(
       NODES.map((from) =>
         Promise.all(
@@ -73,8 +48,11 @@ export class ClusterNodes {
     );
     const nodes = NODES.map((at): ClusterNode => {
       const own = { clientPort: clientPorts[at] as number, replicaPort: replicaPorts[at] as number };
-      const ports = NODES.map((to) => proxies[at]?.[to]?.port ?? own.replicaPort);
-      const config = { name: CLUSTER_NAME, secret: SECRET, replicaPorts: ports, clientPorts };
+      const ports = NODES.map((to) => ({
+        tcp: clientPorts[to] as number,
+        tcp_replica: proxies[at]?.[to]?.port ?? own.replicaPort,
+      }));
+      const config = { name: CLUSTER_NAME, secret: SECRET, ports };
       const place = { entry, folder: join(folder, `node-${at}`), replica: at, clientPort: own.clientPort };
       return { ...own, ...place, server: nodeProcess({ ...place, config }), isAway: true };
     });
@@ -154,12 +132,13 @@ export function nodeProcess(node: {
   readonly folder: string;
   readonly replica: number;
   readonly clientPort: number;
-  readonly config: NodeConfig;
+  /** The ports in it are those of each node as this one dials it, and its own as it listens. */
+  readonly config: ClusterConfig;
 }): ServerProcess {
   const { entry, folder, replica, clientPort: port } = node;
   mkdirSync(folder, { recursive: true });
   const path = join(folder, "config.toml");
-  writeFileSync(path, configText(node.config));
+  writeFileSync(path, clusterConfig(node.config));
   const args = ["--config", path, "--replica-id", String(replica)];
   return new ServerProcess({ entry, folder, port, settings: SETTINGS, args });
 }

@@ -1,11 +1,12 @@
 import { createHash, type Hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { NODES } from "@millrace/testkit";
 import type { MessageContent } from "../content/message-content.ts";
 import { PartitionRead } from "../oracle/partition-read.ts";
 import type { TopicHistory } from "../oracle/topic-history.ts";
 import { Violation } from "../oracle/violation.ts";
 import { type PartitionPlace, type PolledPartition, pollBody, polled } from "./batch-request.ts";
-import { type ClusterNode, type ClusterNodes, NODES } from "./cluster-nodes.ts";
+import type { ClusterNode, ClusterNodes } from "./cluster-nodes.ts";
 import { type NodeAnswer, NodeConnection } from "./node-connection.ts";
 
 const POLL_COUNT = 1000;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { MillraceClient } from "@millrace/client";
-import { SeededRandom } from "@millrace/testkit";
+import { NODES, SeededRandom } from "@millrace/testkit";
 import { MessageContent } from "../content/message-content.ts";
 import { withinTime } from "../deadline.ts";
 import { describeBatch, SentBatches } from "../oracle/sent-batches.ts";
@@ -9,7 +9,7 @@ import { asViolation, Violation } from "../oracle/violation.ts";
 import type { PartitionPlace } from "./batch-request.ts";
 import { ClusterCatalog } from "./cluster-catalog.ts";
 import { chooseClusterFault, strike } from "./cluster-fault.ts";
-import { type ClusterNodes, NODES } from "./cluster-nodes.ts";
+import type { ClusterNodes } from "./cluster-nodes.ts";
 import { ClusterReader, type NodeContent } from "./cluster-reader.ts";
 import type { ClusterStrangers } from "./cluster-strangers.ts";
 import { ClusterWriter } from "./cluster-writer.ts";

@@ -3,10 +3,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { encodeRequestHeader, HEADER_LENGTH } from "@millrace/framing";
 import { Operation } from "@millrace/protocol";
-import type { SeededRandom } from "@millrace/testkit";
+import { freePorts, NODES, type SeededRandom } from "@millrace/testkit";
 import { Violation } from "../oracle/violation.ts";
-import { freePort } from "../server/free-port.ts";
-import { CLUSTER_NAME, type ClusterNodes, NODES, nodeProcess, SECRET } from "./cluster-nodes.ts";
+import { CLUSTER_NAME, type ClusterNodes, nodeProcess, SECRET } from "./cluster-nodes.ts";
 
 /** An intruder dials each second: long enough for some attempts. */
 const INTRUSION_MS = 2500;
@@ -79,14 +78,13 @@ export class ClusterStrangers {
   }
 
   async #placeOf({ name, secret }: { readonly name: string; readonly secret: string }) {
-    const clientPort = await freePort();
-    const ownPort = await freePort();
-    const { nodes } = this.#nodes;
-    const replicaPorts = nodes.map(({ replica, replicaPort }) =>
-      replica === CLAIMED ? ownPort : replicaPort,
+    const [clientPort = 0, ownPort = 0] = await freePorts(2);
+    const ports = this.#nodes.nodes.map((node) =>
+      node.replica === CLAIMED
+        ? { tcp: clientPort, tcp_replica: ownPort }
+        : { tcp: node.clientPort, tcp_replica: node.replicaPort },
     );
-    const clientPorts = nodes.map((node) => (node.replica === CLAIMED ? clientPort : node.clientPort));
-    return { clientPort, config: { name, secret, replicaPorts, clientPorts } };
+    return { clientPort, config: { name, secret, ports } };
   }
 
   async #expectRefusals(reason: string, nodes: readonly number[]): Promise<void> {

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { MillraceClient } from "@millrace/client";
 import { ErrorCode, isCodedError } from "@millrace/errors";
+import { freePort } from "@millrace/testkit";
 import { builtServer } from "../server/built-server.ts";
-import { freePort } from "../server/free-port.ts";
 import { ServerProcess } from "../server/server-process.ts";
 
 const MIB = 1_048_576;

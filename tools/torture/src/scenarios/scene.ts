@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { MillraceClient, type TopicOptions } from "@millrace/client";
+import { freePort } from "@millrace/testkit";
 import { builtServer } from "../server/built-server.ts";
-import { freePort } from "../server/free-port.ts";
 import { ServerProcess } from "../server/server-process.ts";
 
 /** What a scenario waits for comes within this time, on a slow machine too. Milliseconds. */

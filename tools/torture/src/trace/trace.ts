@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MillraceClient } from "@millrace/client";
+import { freePort } from "@millrace/testkit";
 import { asViolation } from "../oracle/violation.ts";
 import { builtServer } from "../server/built-server.ts";
-import { freePort } from "../server/free-port.ts";
 import { ServerProcess } from "../server/server-process.ts";
 import { checkWriteOrder } from "./write-order.ts";
 
