@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ErrorCode } from "@millrace/errors";
 import { decodeSendMessagesReply } from "@millrace/protocol";
-import type { SeededRandom } from "@millrace/testkit";
 import type { MessageContent } from "../content/message-content.ts";
 import type { SentBatch, SentBatches } from "../oracle/sent-batches.ts";
 import type { TopicHistory } from "../oracle/topic-history.ts";
 import { Violation } from "../oracle/violation.ts";
 import { type PartitionPlace, sendBody } from "./batch-request.ts";
-import type { ClusterNodes } from "./cluster-nodes.ts";
-import { type NodeAnswer, NodeConnection } from "./node-connection.ts";
+import type { NodeAnswer } from "./node-connection.ts";
+import { WanderingClient, type WanderingClientOptions } from "./wandering-client.ts";
 
 const BATCH_COUNT_MAX = 20;
 /** Longest pause between two batches. */
@@ -23,17 +22,13 @@ const TRY_ANOTHER: ReadonlySet<number> = new Set([
 ]);
 
 /** What a writer needs. */
-export interface ClusterWriterOptions {
+export interface ClusterWriterOptions extends WanderingClientOptions {
   readonly name: string;
-  /** Id of the client, the same on every node. */
-  readonly client: bigint;
   /** Partitions that it writes to in turn, all of one topic. */
   readonly places: readonly PartitionPlace[];
-  readonly nodes: ClusterNodes;
   readonly topic: TopicHistory;
   readonly sent: SentBatches;
   readonly content: MessageContent;
-  readonly random: SeededRandom;
 }
 
 /**
@@ -43,8 +38,7 @@ export interface ClusterWriterOptions {
  */
 export class ClusterWriter {
   readonly #options: ClusterWriterOptions;
-  #connection: NodeConnection | undefined;
-  #node: number;
+  readonly #wandering: WanderingClient;
   #number = 0n;
   #isStopWanted = false;
   #acknowledged = 0;
@@ -55,7 +49,7 @@ export class ClusterWriter {
 
   constructor(options: ClusterWriterOptions) {
     this.#options = options;
-    this.#node = options.random.below(options.nodes.nodes.length);
+    this.#wandering = new WanderingClient(options);
   }
 
   get name(): string {
@@ -69,7 +63,7 @@ export class ClusterWriter {
 
   /** The node that acknowledged last, or is tried now. */
   get node(): number {
-    return this.#node;
+    return this.#wandering.node;
   }
 
   /** Batches after which each of its partitions has taken one. */
@@ -96,7 +90,7 @@ export class ClusterWriter {
       await this.#deliver(topic.send({ writer: name, round: this.#round, count, length }));
       await sleep(random.below(PAUSE_MAX_MS));
     }
-    this.#connection?.close();
+    this.#wandering.close();
   }
 
   async #deliver(batch: SentBatch): Promise<void> {
@@ -105,13 +99,13 @@ export class ClusterWriter {
     const body = sendBody(content, place, { first: batch.firstNumber, count: batch.count });
     this.#number += 1n;
     for (;;) {
-      const connection = await this.#connected();
+      const connection = await this.#wandering.connected();
       const answer = await connection.command("SendMessages", body, this.#number);
       if (answer?.code === 0) return this.#acknowledge(batch, answer);
       if (answer !== undefined && !TRY_ANOTHER.has(answer.code)) {
         throw new Violation("answer", `${this.name}: a send was answered with ${answer.code}`);
       }
-      this.#toNextNode();
+      this.#wandering.toNextNode();
       await sleep(NEXT_NODE_MS);
     }
   }
@@ -122,18 +116,5 @@ export class ClusterWriter {
     const [confirmation] = decodeSendMessagesReply(payload);
     if (confirmation === undefined) this.unplaced.push(batch);
     else topic.acknowledge(batch, confirmation.partitionId, confirmation.baseOffset);
-  }
-
-  async #connected(): Promise<NodeConnection> {
-    if (this.#connection?.isOpen === true) return this.#connection;
-    const { nodes, client } = this.#options;
-    this.#connection = await NodeConnection.open(nodes.node(this.#node).clientPort, client);
-    return this.#connection;
-  }
-
-  #toNextNode(): void {
-    this.#connection?.close();
-    this.#connection = undefined;
-    this.#node = (this.#node + 1) % this.#options.nodes.nodes.length;
   }
 }

@@ -2,12 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ErrorCode } from "@millrace/errors";
 import { baseOffsetAt, batchLengthAt, FrameCursor } from "@millrace/framing";
 import { decodePollMessagesReply, decodeSendMessagesReply } from "@millrace/protocol";
-import type { SeededRandom } from "@millrace/testkit";
 import { Violation } from "../oracle/violation.ts";
 import { type PartitionPlace, pollBody, textBody } from "./batch-request.ts";
-import type { ClusterNodes } from "./cluster-nodes.ts";
 import type { RegisterOperation } from "./linearizability/register.ts";
-import { type NodeAnswer, NodeConnection } from "./node-connection.ts";
+import type { NodeAnswer } from "./node-connection.ts";
+import { WanderingClient, type WanderingClientOptions } from "./wandering-client.ts";
 
 const PAUSE_MAX_MS = 30;
 /** Messages looked at in one poll for the last write before a mark. */
@@ -15,13 +14,9 @@ const LOOK_BACK = 50;
 const MARK = "mark";
 
 /** What a client of the register needs. */
-export interface RegisterClientOptions {
-  /** Id of the client, the same on every node. */
-  readonly client: bigint;
+export interface RegisterClientOptions extends WanderingClientOptions {
   /** The partition that is the register. */
   readonly place: PartitionPlace;
-  readonly nodes: ClusterNodes;
-  readonly random: SeededRandom;
   /** Gives out values, each once, from 1 on. */
   readonly nextValue: () => number;
 }
@@ -42,14 +37,13 @@ export class RegisterClient {
   /** What it did and found, in the order of its calls. */
   readonly history: RegisterOperation[] = [];
   readonly #options: RegisterClientOptions;
-  #connection: NodeConnection | undefined;
-  #node: number;
+  readonly #wandering: WanderingClient;
   #number = 0n;
   #isStopWanted = false;
 
   constructor(options: RegisterClientOptions) {
     this.#options = options;
-    this.#node = options.random.below(options.nodes.nodes.length);
+    this.#wandering = new WanderingClient(options);
   }
 
   /** Ends `work` behind the operation that is under way. */
@@ -65,7 +59,7 @@ export class RegisterClient {
       else await this.#read();
       await sleep(random.below(PAUSE_MAX_MS));
     }
-    this.#connection?.close();
+    this.#wandering.close();
   }
 
   async #write(): Promise<void> {
@@ -89,9 +83,9 @@ export class RegisterClient {
 
   /** Sends one message, once. `refused` when it certainly never takes effect, nothing when that is open. */
   async #send(text: string): Promise<Placed | "refused" | undefined> {
-    const connection = await this.#connected();
+    const connection = await this.#wandering.connected();
     if (!connection.isOpen) {
-      this.#toNextNode();
+      this.#wandering.toNextNode();
       return "refused";
     }
     this.#number += 1n;
@@ -99,7 +93,7 @@ export class RegisterClient {
     const body = textBody(place, text, (client << 64n) | this.#number);
     const answer = await connection.command("SendMessages", body, this.#number);
     if (answer?.code === 0) return placeOf(answer);
-    this.#toNextNode();
+    this.#wandering.toNextNode();
     if (answer?.code === ErrorCode.TransientNotAccepted) return "refused";
     if (answer === undefined || answer.code === ErrorCode.TransientNotCommitted) return undefined;
     throw new Violation("answer", `a send to the register was answered with ${answer.code}`);
@@ -111,13 +105,13 @@ export class RegisterClient {
     for (let end = offset; end > 0; ) {
       const first = Math.max(0, end - LOOK_BACK);
       const strategy = { kind: "offset", offset: BigInt(first) } as const;
-      const answer = await this.#connection?.command(
+      const answer = await this.#wandering.connection?.command(
         "PollMessages",
         pollBody(place, strategy, end - first),
         this.#number,
       );
       if (answer?.code !== 0) {
-        this.#toNextNode();
+        this.#wandering.toNextNode();
         return undefined;
       }
       const texts = textsOf(answer.payload).filter((message) => message.offset < end);
@@ -131,19 +125,6 @@ export class RegisterClient {
       end = first;
     }
     return 0;
-  }
-
-  async #connected(): Promise<NodeConnection> {
-    if (this.#connection?.isOpen === true) return this.#connection;
-    const { nodes, client } = this.#options;
-    this.#connection = await NodeConnection.open(nodes.node(this.#node).clientPort, client);
-    return this.#connection;
-  }
-
-  #toNextNode(): void {
-    this.#connection?.close();
-    this.#connection = undefined;
-    this.#node = (this.#node + 1) % this.#options.nodes.nodes.length;
   }
 }
 

@@ -123,25 +123,10 @@ describe("A replica of the metadata group that lacks more than its peers' journa
   it("finishes or begins anew when it is killed, or its power fails, at any step.", async () => {
     const lagging = await start();
     const { cluster, at } = lagging;
-    const node = cluster.nodes[at];
-    assert.ok(node !== undefined);
     let isOver = false;
     for (let step = 0; !isOver; step += 1) {
       await compact(lagging);
-      const before = lagging.fetched;
-      let calls = 0;
-      node.disk.setFaults(() => {
-        calls += 1;
-        return undefined;
-      });
-      node.diskLatencyMaxMs = 1;
-      lagging.heal();
-      await cluster.until(() => calls > step || lagging.fetched > before);
-      isOver = lagging.fetched > before;
-      node.diskLatencyMaxMs = 0;
-      if (step % 2 === 0) cluster.kill(at);
-      else cluster.crash(at);
-      await cluster.startNode(at);
+      isOver = await lagging.dieInTransfer(step);
       await catalogCaughtUp(lagging, at);
       lagging.cutOff();
     }

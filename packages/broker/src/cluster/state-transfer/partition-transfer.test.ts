@@ -161,25 +161,10 @@ describe("A partition's replica that lacks more than its peers' logs hold", () =
   it("finishes or begins anew when it is killed, or its power fails, at any step.", async () => {
     const lagging = await Lagging.start();
     const { cluster, at } = lagging;
-    const node = cluster.nodes[at];
-    assert.ok(node !== undefined);
     let isOver = false;
     for (let step = 0; !isOver; step += 7) {
       await lagging.forget();
-      const before = lagging.fetched;
-      let calls = 0;
-      node.disk.setFaults(() => {
-        calls += 1;
-        return undefined;
-      });
-      node.diskLatencyMaxMs = 1;
-      lagging.heal();
-      await cluster.until(() => calls > step || lagging.fetched > before);
-      isOver = lagging.fetched > before;
-      node.diskLatencyMaxMs = 0;
-      if (step % 2 === 0) cluster.kill(at);
-      else cluster.crash(at);
-      await cluster.startNode(at);
+      isOver = await lagging.dieInTransfer(step);
       await lagging.caughtUp();
       const left = await cluster.broker(at).shard.platform.disk.readDirectory("incoming");
       assert.deepEqual(left, [], `nothing is left of a transfer that ended at call ${step}`);

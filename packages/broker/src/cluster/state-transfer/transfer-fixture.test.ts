@@ -73,6 +73,32 @@ export class Lagging {
     assert.deepEqual(await logOf(cluster, at), await logOf(cluster, primary));
   }
 
+  /**
+   * Heals the link, and kills the node, or fails its power when `step` is odd, after that many calls of its
+   * disk or
+   * with the state fetched; then starts it. True when the state was fetched before it died.
+   */
+  async dieInTransfer(step: number): Promise<boolean> {
+    const { cluster, at } = this;
+    const node = cluster.nodes[at];
+    assert.ok(node !== undefined);
+    const before = this.fetched;
+    let calls = 0;
+    node.disk.setFaults(() => {
+      calls += 1;
+      return undefined;
+    });
+    node.diskLatencyMaxMs = 1;
+    this.heal();
+    await cluster.until(() => calls > step || this.fetched > before);
+    const isFetched = this.fetched > before;
+    node.diskLatencyMaxMs = 0;
+    if (step % 2 === 0) cluster.kill(at);
+    else cluster.crash(at);
+    await cluster.startNode(at);
+    return isFetched;
+  }
+
   /** States that were fetched so far. */
   get fetched(): number {
     return this.lines.filter(({ message }) => message === FETCHED).length;
