@@ -29,7 +29,8 @@ export {
 } from "./data-directory/data-directory.ts";
 export { BatchCipher, type BatchCipherOptions } from "./encryption/batch-cipher.ts";
 export { checkEncryption, makeKeyCheck } from "./encryption/key-check.ts";
-export { type MetadataJournal, openMetadataJournal } from "./metadata-journal/metadata-journal.ts";
+export type { MetadataJournal } from "./metadata-journal/metadata-journal.ts";
+export { openMetadataJournal } from "./metadata-journal/open-metadata-journal.ts";
 export type { JournalRecord, JournalSource } from "./metadata-journal/recover-journal.ts";
 export type { MetadataSnapshot } from "./metadata-journal/snapshot-file.ts";
 export type { PartitionIdentity } from "./op-record/checkpoint.ts";

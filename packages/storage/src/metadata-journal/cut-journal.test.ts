@@ -3,7 +3,8 @@ import { describe, it } from "node:test";
 import { createChecksumKernel } from "@millrace/framing";
 import { silentLog } from "@millrace/platform";
 import { SimDisk } from "@millrace/platform/sim";
-import { type MetadataJournal, openMetadataJournal } from "./metadata-journal.ts";
+import type { MetadataJournal } from "./metadata-journal.ts";
+import { openMetadataJournal } from "./open-metadata-journal.ts";
 
 const kernel = createChecksumKernel({ memoryLength: 1_048_576 });
 

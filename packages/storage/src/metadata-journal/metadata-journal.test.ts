@@ -5,7 +5,8 @@ import { createChecksumKernel } from "@millrace/framing";
 import { silentLog } from "@millrace/platform";
 import { SimDisk } from "@millrace/platform/sim";
 import { journalFileName } from "./journal-file.ts";
-import { type MetadataJournal, openMetadataJournal } from "./metadata-journal.ts";
+import type { MetadataJournal } from "./metadata-journal.ts";
+import { openMetadataJournal } from "./open-metadata-journal.ts";
 
 const kernel = createChecksumKernel({ memoryLength: 1_048_576 });
 const PATH = "metadata";
