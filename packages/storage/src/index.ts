@@ -35,14 +35,16 @@ export type { JournalRecord, JournalSource } from "./metadata-journal/recover-jo
 export type { MetadataSnapshot } from "./metadata-journal/snapshot-file.ts";
 export type { PartitionIdentity } from "./op-record/checkpoint.ts";
 export { type OpHeader, StorageOperation } from "./op-record/op-header.ts";
+export type { AppendDone, BatchFacts } from "./partition/appends.ts";
 export type { StoredOffset } from "./partition/consumer-offsets.ts";
 export { mayPass } from "./partition/fence.ts";
 export type { Durability } from "./partition/group-writer.ts";
 export { deletePartitionFiles, openPartition } from "./partition/open-partition.ts";
-export type { AppendDone, BatchFacts, Partition, SealedSegment } from "./partition/partition.ts";
+export type { Partition } from "./partition/partition.ts";
 export type { PartitionOptions, StorageRole } from "./partition/partition-options.ts";
 export type { ReadDone, ReadRequest } from "./partition/partition-reader.ts";
 export type { ReadResult } from "./partition/read-job.ts";
+export type { SealedSegment } from "./partition/retained.ts";
 export type { RepairedOffsets, RepairReport } from "./recovery/repair-damage.ts";
 export { type CutSource, cutPartition } from "./replication/cut-partition.ts";
 export type { StateDescription, StateFile } from "./replication/describe-state.ts";

@@ -1,41 +1,26 @@
-import { assert, CodedError, ErrorCode, isCodedError } from "@millrace/errors";
-import {
-  baseOffsetAt,
-  baseTimestampAt,
-  batchChecksumAt,
-  type Lease,
-  messageCountAt,
-} from "@millrace/framing";
+import { type CodedError, ErrorCode, isCodedError } from "@millrace/errors";
+import type { Lease } from "@millrace/framing";
 import { SegmentIndexes } from "../index-file/segment-indexes.ts";
 import type { PartitionIdentity } from "../op-record/checkpoint.ts";
 import type { OpHeader } from "../op-record/op-header.ts";
-import { decodeSmallOperation } from "../op-record/small-operation.ts";
 import type { RepairReport } from "../recovery/repair-damage.ts";
-import { describeState, type StateDescription } from "../replication/describe-state.ts";
-import { PrepareReader, type StoredPrepare } from "../replication/prepare-reader.ts";
-import { type RememberedRequest, rememberedOperation } from "../requests/remembered-request.ts";
+import type { StateDescription } from "../replication/describe-state.ts";
+import type { StoredPrepare } from "../replication/prepare-reader.ts";
+import type { RememberedRequest } from "../requests/remembered-request.ts";
 import type { ReadHandles } from "../segment/read-handles.ts";
-import { Tail } from "../tail-cache/tail.ts";
 import type { VerifyStep } from "../verification/tally.ts";
-import { type VerifyRequest, verifyStep } from "../verification/verify-step.ts";
+import type { VerifyRequest } from "../verification/verify-step.ts";
+import { type AppendDone, Appends, type BatchFacts } from "./appends.ts";
 import type { Commits } from "./commits.ts";
-import type { ConsumerOffsets, StoredOffset } from "./consumer-offsets.ts";
+import type { StoredOffset } from "./consumer-offsets.ts";
 import type { GroupWriter } from "./group-writer.ts";
-import type { OpEntry } from "./op-entry.ts";
+import { Inspections } from "./inspections.ts";
+import { knownAcceptedOffset, knownAcceptedOffsets, knownOffsets, mayStoreOffset } from "./known-offsets.ts";
 import type { PartitionOptions } from "./partition-options.ts";
 import { PartitionReader, type ReadDone, type ReadRequest } from "./partition-reader.ts";
 import type { PartitionState } from "./partition-state.ts";
-import { rememberedSend, storedInstead } from "./stored-form.ts";
-
-/**
- * A segment that will not change any more. Offsets are inclusive, `length` bytes of `.log`, the time micros.
- */
-export interface SealedSegment {
-  readonly firstOffset: number;
-  readonly lastOffset: number;
-  readonly length: number;
-  readonly lastTimestamp: number;
-}
+import { retainedLength, retainedMessages, type SealedSegment, sealedSegments } from "./retained.ts";
+import { Tails } from "./tails.ts";
 
 /** The pieces `openPartition` puts together. */
 export interface PartitionParts {
@@ -47,22 +32,6 @@ export interface PartitionParts {
   readonly writer: GroupWriter | undefined;
   readonly repaired: RepairReport | undefined;
 }
-
-/** Called once per op, in op order: without an error once the op is as safe as the topic asks for. */
-export type AppendDone = (error?: CodedError) => void;
-
-/** What an append may say about its batch besides its header. */
-export interface BatchFacts {
-  /**
-   * The batch as it was sent and stamped, when the one to be stored is encrypted: what is cached and served
-   * from memory.
-   */
-  readonly clearLease?: Lease | undefined;
-  /** The client's number stands for this request alone, so it is remembered and a repetition is known. */
-  readonly isNumbered?: boolean;
-}
-
-const NO_FACTS: BatchFacts = {};
 
 /**
  * One partition: a journal of ops, the messages in it, the offsets stored in it.
@@ -79,34 +48,31 @@ export class Partition {
   readonly #writer: GroupWriter | undefined;
   readonly #handles: ReadHandles;
   readonly #reader: PartitionReader;
-  readonly #prepares: PrepareReader;
-  /** Tails by generation: between a purge and its commit there are two. */
-  readonly #tails = new Map<number, Tail>();
+  readonly #appends: Appends;
+  readonly #inspections: Inspections;
+  readonly #tails: Tails;
   #closing: Promise<void> | undefined;
-  /** The step of a verification or the read of an op under way, or the last one. */
-  #inspection: Promise<unknown> = Promise.resolve();
 
   constructor(parts: PartitionParts) {
-    const { options, state } = parts;
+    const { options, state, handles, writer } = parts;
+    const { kernel, pool } = options;
     this.repaired = parts.repaired;
     this.#options = options;
     this.#state = state;
     this.#commits = parts.commits;
-    this.#writer = parts.writer;
-    this.#handles = parts.handles;
+    this.#writer = writer;
+    this.#handles = handles;
+    this.#tails = new Tails(options.tailCache);
+    this.#appends = new Appends({ options, state, writer, tails: this.#tails });
+    this.#inspections = new Inspections({ kernel, pool, state, handles });
     this.#reader = new PartitionReader({
-      state,
-      kernel: options.kernel,
-      pool: options.pool,
+      ...{ state, kernel, pool, handles },
       validateChecksums: options.validateChecksums,
       batchCipher: options.batchCipher,
-      indexes: new SegmentIndexes(options.disk, options.kernel, state),
-      handles: parts.handles,
-      tail: () => this.#tail(state.visibleGeneration),
+      indexes: new SegmentIndexes(options.disk, kernel, state),
+      tail: () => this.#tails.of(state.visibleGeneration),
     });
-    const { kernel, pool } = options;
-    this.#prepares = new PrepareReader({ kernel, pool, state, handles: parts.handles });
-    options.tailCache.servePool(options.pool);
+    options.tailCache.servePool(pool);
   }
 
   get identity(): PartitionIdentity {
@@ -160,17 +126,12 @@ export class Partition {
 
   /** Committed messages that are retained. */
   get messageCount(): number {
-    const { visible, committedNextOffset } = this.#state;
-    return visible.reduce(
-      (sum, { firstOffset, endOffset }) =>
-        sum + Math.max(0, Math.min(endOffset, committedNextOffset) - firstOffset),
-      0,
-    );
+    return retainedMessages(this.#state);
   }
 
   /** Bytes of `.log` retained. */
   get byteLength(): number {
-    return this.#state.visible.reduce((sum, segment) => sum + segment.logLength, 0);
+    return retainedLength(this.#state);
   }
 
   /** Segments, the active one included. */
@@ -198,32 +159,8 @@ export class Partition {
    * hole), its base timestamp the header's. Retains the lease until the batch is written and while it is
    * cached.
    */
-  appendBatch(header: OpHeader, batchLease: Lease, done: AppendDone, facts: BatchFacts = NO_FACTS): void {
-    const { clearLease, isNumbered } = facts;
-    const { accepted } = this.#state;
-    const { position } = batchLease;
-    assert(position >= 0, "a batch lies in the kernel's memory");
-    const { kernel, pool, tailCache, batchCipher } = this.#options;
-    assert((clearLease === undefined) === (batchCipher === undefined), "what is cached is never encrypted");
-    const { view } = kernel.memory;
-    const baseOffset = baseOffsetAt(view, position);
-    const count = messageCountAt(view, position);
-    assert(baseOffset >= accepted.nextOffset, "a batch does not reuse offsets");
-    assert(baseTimestampAt(view, position) === header.timestamp, "a batch carries the time of its op");
-    if (this.#refuses(header, done)) return;
-    const endOffset = baseOffset + count;
-    const { timestamp } = header;
-    const tail = this.#tail(accepted.generation);
-    const lease = clearLease ?? batchLease;
-    const kept = tailCache.keep(pool, kernel.memory, { tail, lease, baseOffset, endOffset, timestamp });
-    const { length } = batchLease;
-    const checksum = batchChecksumAt(view, position);
-    const place = clearLease === undefined ? kept : storedInstead(kept, batchLease);
-    const { lease: heldLease, position: at } = place;
-    const batch = { lease: heldLease, position: at, length, baseOffset, count, timestamp, checksum };
-    const request = isNumbered === true ? rememberedSend(header, batch, clearLease) : undefined;
-    const { generation } = accepted;
-    this.#accept({ header, generation, endOffset, batch, small: undefined, request, done });
+  appendBatch(header: OpHeader, batchLease: Lease, done: AppendDone, facts?: BatchFacts): void {
+    this.#appends.batch(header, batchLease, done, facts);
   }
 
   /**
@@ -232,20 +169,7 @@ export class Partition {
    * @throws CodedError `InvalidCommand` when the body does not decode; nothing was accepted then
    */
   appendOperation(header: OpHeader, body: Uint8Array, done: AppendDone, isNumbered = false): void {
-    const operation = decodeSmallOperation(header.operation, body);
-    const { accepted } = this.#state;
-    const isPurge = operation.kind === "purge";
-    assert(!isPurge || operation.generation > accepted.generation, "a purge moves the generation forward");
-    if (this.#refuses(header, done)) return;
-    this.#accept({
-      header,
-      generation: isPurge ? operation.generation : accepted.generation,
-      endOffset: isPurge ? 0 : accepted.nextOffset,
-      batch: undefined,
-      small: { body: body.slice(), operation },
-      request: isNumbered ? rememberedOperation(header, body) : undefined,
-      done,
-    });
+    this.#appends.operation(header, body, done, isNumbered);
   }
 
   /**
@@ -269,10 +193,7 @@ export class Partition {
    * @throws CodedError what the disk answers; `ShuttingDown` once the partition is closed
    */
   verify(request: VerifyRequest): Promise<VerifyStep> {
-    const { kernel, pool } = this.#options;
-    return this.#inspect(() =>
-      verifyStep({ kernel, pool, state: this.#state, handles: this.#handles }, request),
-    );
+    return this.#inspections.verify(request);
   }
 
   /**
@@ -280,8 +201,7 @@ export class Partition {
    * @throws CodedError the fault; what the disk answers; `ShuttingDown` once the partition is closed
    */
   describeState(): Promise<StateDescription | undefined> {
-    const { kernel } = this.#options;
-    return this.#inspect(() => describeState({ kernel, state: this.#state, handles: this.#handles }));
+    return this.#inspections.describeState();
   }
 
   /**
@@ -289,16 +209,7 @@ export class Partition {
    * @throws CodedError `PartitionDamaged`; what the disk answers; `ShuttingDown` once the partition is closed
    */
   readPrepare(op: number): Promise<StoredPrepare | undefined> {
-    return this.#inspect(() => this.#prepares.read(op));
-  }
-
-  #inspect<Result>(look: () => Promise<Result>): Promise<Result> {
-    const result = this.#inspection.then(() => {
-      if (this.#closing !== undefined) throw shuttingDown();
-      return look();
-    });
-    this.#inspection = result.catch(() => undefined);
-    return result;
+    return this.#inspections.readPrepare(op);
   }
 
   /**
@@ -311,17 +222,19 @@ export class Partition {
 
   /** Committed offset of a consumer (1) or group (2). @throws CodedError `offsetsFault` */
   consumerOffset(kind: 1 | 2, id: number): number | undefined {
-    return this.#offsets().get(kind, id);
+    return knownOffsets(this.#state).get(kind, id);
   }
 
   /** Consumers or groups with a committed offset. @throws CodedError `offsetsFault` */
   consumerOffsetIds(kind: 1 | 2): number[] {
-    return [...this.#offsets().all()].filter(({ consumerKind }) => consumerKind === kind).map(({ id }) => id);
+    return [...knownOffsets(this.#state).all()]
+      .filter(({ consumerKind }) => consumerKind === kind)
+      .map(({ id }) => id);
   }
 
   /** How many consumers or groups have a committed offset. @throws CodedError `offsetsFault` */
   consumerOffsetCount(kind: 1 | 2): number {
-    return this.#offsets().count(kind);
+    return knownOffsets(this.#state).count(kind);
   }
 
   /**
@@ -330,12 +243,7 @@ export class Partition {
    * @throws CodedError `offsetsFault`
    */
   mayStoreConsumerOffset(kind: 1 | 2, id: number): boolean {
-    const offsets = this.#offsets();
-    const { uncommitted, accepted } = this.#state;
-    if (this.#state.acceptedOffset(kind, id) !== undefined) return true;
-    const { consumerOffsetsMax } = this.#options;
-    if (offsets.count(kind) + uncommitted.length < consumerOffsetsMax) return true;
-    return this.#state.offsetsAfter(accepted.op).count(kind) < consumerOffsetsMax;
+    return mayStoreOffset(this.#state, kind, id, this.#options.consumerOffsetsMax);
   }
 
   /**
@@ -344,8 +252,7 @@ export class Partition {
    * @throws CodedError `offsetsFault`
    */
   acceptedConsumerOffset(kind: 1 | 2, id: number): number | undefined {
-    this.#offsets();
-    return this.#state.acceptedOffset(kind, id);
+    return knownAcceptedOffset(this.#state, kind, id);
   }
 
   /**
@@ -354,8 +261,7 @@ export class Partition {
    * @throws CodedError `offsetsFault`
    */
   acceptedConsumerOffsets(): readonly StoredOffset[] {
-    this.#offsets();
-    return [...this.#state.offsetsAfter(this.#state.accepted.op).all()];
+    return knownAcceptedOffsets(this.#state);
   }
 
   /** A committed request whose number was its client's own, while it is remembered. */
@@ -365,15 +271,7 @@ export class Partition {
 
   /** Sealed segments, oldest first. */
   sealedSegments(): readonly SealedSegment[] {
-    const { visible, active } = this.#state;
-    return visible
-      .filter((segment) => segment !== active)
-      .map(({ firstOffset, endOffset, logLength, lastTimestamp }) => ({
-        firstOffset,
-        lastOffset: endOffset - 1,
-        length: logLength,
-        lastTimestamp,
-      }));
+    return sealedSegments(this.#state);
   }
 
   /**
@@ -417,82 +315,27 @@ export class Partition {
   }
 
   async #close(): Promise<void> {
+    this.#appends.close();
+    const inspected = this.#inspections.close();
     await this.#reader.close();
-    await this.#inspection;
+    await inspected;
     await this.#writer?.idle();
     await this.#commits.idle();
     try {
       await this.#writer?.close();
     } finally {
-      for (const tail of this.#tails.values()) this.#options.tailCache.drop(tail);
+      this.#tails.dropAll();
       await this.#handles.closeAll();
     }
   }
 
   /** Memory of generations before `generation` goes: a purge took effect. */
   forgetBefore(generation: number): void {
-    for (const [older, tail] of this.#tails) {
-      if (older >= generation) continue;
-      this.#options.tailCache.drop(tail);
-      this.#tails.delete(older);
-    }
+    this.#tails.dropBefore(generation);
   }
 
   /** Ops that were accepted but not journaled are forgotten, and the cached batches with them. */
   rollBack(): void {
-    const state = this.#state;
-    state.accepted = { ...state.journaled };
-    state.uncommitted = state.uncommitted.filter((entry) => entry.header.op <= state.journaled.op);
-    for (const tail of this.#tails.values()) this.#options.tailCache.drop(tail);
-    this.#tails.clear();
+    this.#appends.rollBack();
   }
-
-  #offsets(): ConsumerOffsets {
-    const { offsets, offsetsFault } = this.#state;
-    if (offsetsFault !== undefined) throw offsetsFault;
-    return offsets;
-  }
-
-  #tail(generation: number): Tail {
-    let tail = this.#tails.get(generation);
-    if (tail === undefined) {
-      tail = new Tail();
-      this.#tails.set(generation, tail);
-    }
-    return tail;
-  }
-
-  /** Checks what every op must meet; calls back later with the reason when the partition takes none. */
-  #refuses(header: OpHeader, done: AppendDone): boolean {
-    const { accepted, fault } = this.#state;
-    const refusal = this.#closing === undefined ? fault : shuttingDown();
-    if (this.#writer === undefined || refusal !== undefined) {
-      queueMicrotask(() => done(refusal ?? readOnly()));
-      return true;
-    }
-    assert(header.op === accepted.op + 1, "ops are appended in order");
-    assert(header.parent === accepted.opChecksum, "an op names the one before it as its parent");
-    assert(header.timestamp >= accepted.timestamp, "time does not step back within a partition");
-    return false;
-  }
-
-  #accept(entry: OpEntry): void {
-    const { accepted, uncommitted } = this.#state;
-    accepted.op = entry.header.op;
-    accepted.opChecksum = entry.header.checksum;
-    accepted.view = entry.header.view;
-    accepted.timestamp = entry.header.timestamp;
-    accepted.nextOffset = entry.endOffset;
-    accepted.generation = entry.generation;
-    uncommitted.push(entry);
-    this.#writer?.submit(entry);
-  }
-}
-
-function readOnly(): CodedError {
-  return new CodedError(ErrorCode.InvalidArgument, "The partition was opened read-only.");
-}
-
-function shuttingDown(): CodedError {
-  return new CodedError(ErrorCode.ShuttingDown, "The partition is closed.");
 }

@@ -1,0 +1,146 @@
+import { assert, CodedError, ErrorCode } from "@millrace/errors";
+import {
+  baseOffsetAt,
+  baseTimestampAt,
+  batchChecksumAt,
+  type Lease,
+  messageCountAt,
+} from "@millrace/framing";
+import type { OpHeader } from "../op-record/op-header.ts";
+import { decodeSmallOperation } from "../op-record/small-operation.ts";
+import { rememberedOperation } from "../requests/remembered-request.ts";
+import type { GroupWriter } from "./group-writer.ts";
+import type { OpEntry } from "./op-entry.ts";
+import { partitionClosed } from "./partition-closed.ts";
+import type { PartitionOptions } from "./partition-options.ts";
+import type { PartitionState } from "./partition-state.ts";
+import { rememberedSend, storedInstead } from "./stored-form.ts";
+import type { Tails } from "./tails.ts";
+
+/** Called once per op, in op order: without an error once the op is as safe as the topic asks for. */
+export type AppendDone = (error?: CodedError) => void;
+
+/** What an append may say about its batch besides its header. */
+export interface BatchFacts {
+  /**
+   * The batch as it was sent and stamped, when the one to be stored is encrypted: what is cached and served
+   * from memory.
+   */
+  readonly clearLease?: Lease | undefined;
+  /** The client's number stands for this request alone, so it is remembered and a repetition is known. */
+  readonly isNumbered?: boolean;
+}
+
+/** What appends work with. */
+export interface AppendParts {
+  readonly options: Pick<PartitionOptions, "kernel" | "pool" | "tailCache" | "batchCipher">;
+  readonly state: PartitionState;
+  /** Nothing for a partition that must not be written. */
+  readonly writer: GroupWriter | undefined;
+  readonly tails: Tails;
+}
+
+const NO_FACTS: BatchFacts = {};
+
+/** Takes ops in: checks that each follows the one before, caches batches, and hands them to the writer. */
+export class Appends {
+  readonly #parts: AppendParts;
+  #isClosed = false;
+
+  constructor(parts: AppendParts) {
+    this.#parts = parts;
+  }
+
+  /** See `Partition.appendBatch`. */
+  batch(header: OpHeader, batchLease: Lease, done: AppendDone, facts: BatchFacts = NO_FACTS): void {
+    const { clearLease, isNumbered } = facts;
+    const { state, options, tails } = this.#parts;
+    const { accepted } = state;
+    const { position } = batchLease;
+    assert(position >= 0, "a batch lies in the kernel's memory");
+    const { kernel, pool, tailCache, batchCipher } = options;
+    assert((clearLease === undefined) === (batchCipher === undefined), "what is cached is never encrypted");
+    const { view } = kernel.memory;
+    const baseOffset = baseOffsetAt(view, position);
+    const count = messageCountAt(view, position);
+    assert(baseOffset >= accepted.nextOffset, "a batch does not reuse offsets");
+    assert(baseTimestampAt(view, position) === header.timestamp, "a batch carries the time of its op");
+    if (this.#refuses(header, done)) return;
+    const endOffset = baseOffset + count;
+    const { timestamp } = header;
+    const tail = tails.of(accepted.generation);
+    const lease = clearLease ?? batchLease;
+    const kept = tailCache.keep(pool, kernel.memory, { tail, lease, baseOffset, endOffset, timestamp });
+    const { length } = batchLease;
+    const checksum = batchChecksumAt(view, position);
+    const place = clearLease === undefined ? kept : storedInstead(kept, batchLease);
+    const { lease: heldLease, position: at } = place;
+    const batch = { lease: heldLease, position: at, length, baseOffset, count, timestamp, checksum };
+    const request = isNumbered === true ? rememberedSend(header, batch, clearLease) : undefined;
+    const { generation } = accepted;
+    this.#accept({ header, generation, endOffset, batch, small: undefined, request, done });
+  }
+
+  /** See `Partition.appendOperation`. @throws CodedError `InvalidCommand`; nothing was accepted then */
+  operation(header: OpHeader, body: Uint8Array, done: AppendDone, isNumbered: boolean): void {
+    const operation = decodeSmallOperation(header.operation, body);
+    const { accepted } = this.#parts.state;
+    const isPurge = operation.kind === "purge";
+    assert(!isPurge || operation.generation > accepted.generation, "a purge moves the generation forward");
+    if (this.#refuses(header, done)) return;
+    this.#accept({
+      header,
+      generation: isPurge ? operation.generation : accepted.generation,
+      endOffset: isPurge ? 0 : accepted.nextOffset,
+      batch: undefined,
+      small: { body: body.slice(), operation },
+      request: isNumbered ? rememberedOperation(header, body) : undefined,
+      done,
+    });
+  }
+
+  /** Ops that were accepted but not journaled are forgotten, and the cached batches with them. */
+  rollBack(): void {
+    const { state, tails } = this.#parts;
+    state.accepted = { ...state.journaled };
+    state.uncommitted = state.uncommitted.filter((entry) => entry.header.op <= state.journaled.op);
+    tails.dropAll();
+  }
+
+  /** Refuses what comes from now on. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** Checks what every op must meet; calls back later with the reason when the partition takes none. */
+  #refuses(header: OpHeader, done: AppendDone): boolean {
+    const { state, writer } = this.#parts;
+    const { accepted, fault } = state;
+    const refusal = this.#isClosed ? partitionClosed() : fault;
+    if (writer === undefined || refusal !== undefined) {
+      queueMicrotask(() => done(refusal ?? readOnly()));
+      return true;
+    }
+    assert(header.op === accepted.op + 1, "ops are appended in order");
+    assert(header.parent === accepted.opChecksum, "an op names the one before it as its parent");
+    assert(header.timestamp >= accepted.timestamp, "time does not step back within a partition");
+    return false;
+  }
+
+  #accept(entry: OpEntry): void {
+    const { state, writer } = this.#parts;
+    const { accepted, uncommitted } = state;
+    accepted.op = entry.header.op;
+    accepted.opChecksum = entry.header.checksum;
+    accepted.view = entry.header.view;
+    accepted.timestamp = entry.header.timestamp;
+    accepted.nextOffset = entry.endOffset;
+    accepted.generation = entry.generation;
+    uncommitted.push(entry);
+    writer?.submit(entry);
+  }
+}
+
+function readOnly(): CodedError {
+  return new CodedError(ErrorCode.InvalidArgument, "The partition was opened read-only.");
+}
