@@ -91,6 +91,7 @@ export type { PartitionChoice } from "./messages/partition-choice.ts";
 export type { PolledMessages, PollRequest, PollStart } from "./messages/poll.ts";
 export type { ReceivedMessage } from "./messages/received-message.ts";
 export { MillraceClient, type SendConfirmation, type SendRequest } from "./millrace-client.ts";
-export type { Producer, ProducerOptions } from "./producer/producer.ts";
+export type { Producer } from "./producer/producer.ts";
+export type { ProducerOptions } from "./producer/producer-options.ts";
 export type { Ack, AckRange } from "./producer/receipts.ts";
 export type { ClientTransport } from "./server-address.ts";

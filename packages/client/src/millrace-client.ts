@@ -17,7 +17,8 @@ import { type Message, prepareMessage } from "./messages/message.ts";
 import { type PartitionChoice, partitioningOf } from "./messages/partition-choice.ts";
 import { type PolledMessages, type PollRequest, pollMessages } from "./messages/poll.ts";
 import { PartitionRouter } from "./producer/partition-router.ts";
-import { Producer, type ProducerOptions } from "./producer/producer.ts";
+import { Producer } from "./producer/producer.ts";
+import type { ProducerOptions } from "./producer/producer-options.ts";
 import { formatServerAddress } from "./server-address.ts";
 
 /**

@@ -1,39 +1,18 @@
 import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import type { Clock, Timer } from "@millrace/platform";
-import { type Identifier, type Partitioning, type SendConfirmation, toIdentifier } from "@millrace/protocol";
-import type { Name } from "../admin/stream-calls.ts";
-import { checkedNumber } from "../client-options.ts";
+import type { SendConfirmation } from "@millrace/protocol";
 import { Lane } from "../connection/call.ts";
 import type { BatchSender } from "../messages/batch-sender.ts";
 import { type Message, type PreparedMessage, prepareMessage } from "../messages/message.ts";
-import { type PartitionChoice, partitioningOf } from "../messages/partition-choice.ts";
-import { type BatchLimits, OpenBatch } from "./open-batch.ts";
+import { OpenBatch } from "./open-batch.ts";
+import { OpenBatches } from "./open-batches.ts";
 import type { PartitionRouter } from "./partition-router.ts";
+import {
+  type ProducerOptions,
+  type ResolvedProducerOptions,
+  resolveProducerOptions,
+} from "./producer-options.ts";
 import { type Ack, FlushEpoch, type Receipt, SendReceipt } from "./receipts.ts";
-
-/** Options of a producer. */
-export interface ProducerOptions {
-  readonly stream: Name;
-  readonly topic: Name;
-  /**
-   * Where messages without a key go. Default `"balanced"`: the server takes the partitions in turn, batch
-   * by batch.
-   */
-  readonly partitioning?: PartitionChoice;
-  /** Most messages in a batch. Default 1000. */
-  readonly batchCountMax?: number;
-  /** Most bytes in a batch. Default 1 MiB. */
-  readonly batchLengthMax?: number;
-  /** How long a message waits for company. Default 5; 0 sends what one event brought. */
-  readonly lingerMs?: number;
-  /**
-   * Batches on the wire at once. Default 4. Above 1, a batch refused for a moment may end up behind a later
-   * one.
-   */
-  readonly inFlightMax?: number;
-  /** Bytes accepted and not acknowledged; beyond them `send` waits. Default 32 MiB. */
-  readonly bufferLengthMax?: number;
-}
 
 /** What a producer works with; a client hands it over. */
 export interface ProducerParts {
@@ -51,14 +30,6 @@ interface Admission {
   readonly onAdmitted: (() => void) | undefined;
 }
 
-const BATCH_COUNT_MAX = 1000;
-/** 1 MiB: fills one block of the send memory and is well past where batching still gains. */
-const BATCH_LENGTH_MAX = 1_048_576;
-/** 32 MiB: half the send memory, so that one producer leaves room for others. */
-const BUFFER_LENGTH_MAX = 33_554_432;
-/** As many as a connection may carry, see `ClientOptions.inFlightMax`. */
-const IN_FLIGHT_LIMIT = 64;
-
 /**
  * Sends messages in batches, several of them in flight, and resolves each send when its messages are written.
  *
@@ -68,17 +39,9 @@ const IN_FLIGHT_LIMIT = 64;
  */
 export class Producer {
   readonly #parts: ProducerParts;
-  readonly #stream: Identifier;
-  readonly #topic: Identifier;
-  readonly #partitioning: Partitioning;
-  readonly #limits: BatchLimits;
-  readonly #lingerMs: number;
-  readonly #inFlightMax: number;
-  readonly #bufferLengthMax: number;
+  readonly #options: ResolvedProducerOptions;
   readonly #lane = new Lane(Number.POSITIVE_INFINITY);
-  /** Batches that still grow, by partition; -1 is the producer's own partitioning. */
-  readonly #open = new Map<number, OpenBatch>();
-  #ready: OpenBatch[] = [];
+  readonly #batches: OpenBatches;
   #admissions: Admission[] = [];
   #epoch = new FlushEpoch();
   /** Epochs that a flush ended and still waits for. */
@@ -90,24 +53,13 @@ export class Producer {
   #vanished: OpenBatch[] = [];
   #isLearning = false;
   #isPumping = false;
-  /** Open batches need not wait any longer: they leave as soon as there is a place in flight. */
-  #isOverdue = false;
   #lingerTimer: Timer | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: ProducerOptions, parts: ProducerParts) {
     this.#parts = parts;
-    this.#stream = toIdentifier(options.stream);
-    this.#topic = toIdentifier(options.topic);
-    this.#partitioning = partitioningOf(options.partitioning);
-    const countMax = checkedNumber("batchCountMax", options.batchCountMax ?? BATCH_COUNT_MAX, { min: 1 });
-    const lengthMax = checkedNumber("batchLengthMax", options.batchLengthMax ?? BATCH_LENGTH_MAX, { min: 1 });
-    this.#limits = { countMax, lengthMax };
-    this.#lingerMs = checkedNumber("lingerMs", options.lingerMs ?? 5, { min: 0 });
-    const inFlight = { min: 1, max: IN_FLIGHT_LIMIT };
-    this.#inFlightMax = checkedNumber("inFlightMax", options.inFlightMax ?? 4, inFlight);
-    const bufferLengthMax = options.bufferLengthMax ?? BUFFER_LENGTH_MAX;
-    this.#bufferLengthMax = checkedNumber("bufferLengthMax", bufferLengthMax, { min: 1 });
+    this.#options = resolveProducerOptions(options);
+    this.#batches = new OpenBatches(this.#options.partitioning, this.#options.limits);
   }
 
   /** Bytes accepted and not acknowledged yet. */
@@ -146,7 +98,7 @@ export class Producer {
 
   /** Like `enqueue`, at once: false, and nothing taken, while the buffer is full. */
   tryEnqueue(messages: Message | readonly Message[]): boolean {
-    if (this.#admissions.length > 0 || this.#bufferedLength >= this.#bufferLengthMax) return false;
+    if (this.#admissions.length > 0 || this.#bufferedLength >= this.#options.bufferLengthMax) return false;
     this.#accept(messages, () => this.#epoch);
     return true;
   }
@@ -213,7 +165,7 @@ export class Producer {
     while (!this.#isLearning && this.#vanished.length === 0) {
       const next = this.#admissions[0];
       if (next === undefined) return;
-      const isFull = this.#bufferedLength + next.length > this.#bufferLengthMax;
+      const isFull = this.#bufferedLength + next.length > this.#options.bufferLengthMax;
       if (isFull && this.#bufferedLength > 0) {
         this.#endLinger();
         return;
@@ -224,7 +176,9 @@ export class Producer {
       }
       this.#admissions.shift();
       this.#bufferedLength += next.length;
-      for (const message of next.messages) this.#addToBatch(message, next.receipt);
+      for (const message of next.messages) {
+        this.#batches.add(message, next.receipt, this.#partitionOf(message));
+      }
       next.onAdmitted?.();
       this.#pump();
       this.#startLinger();
@@ -232,7 +186,8 @@ export class Producer {
   }
 
   #keyOf(message: PreparedMessage): Uint8Array | undefined {
-    return message.key ?? (this.#partitioning.kind === "key" ? this.#partitioning.key : undefined);
+    const { partitioning } = this.#options;
+    return message.key ?? (partitioning.kind === "key" ? partitioning.key : undefined);
   }
 
   #canRoute(message: PreparedMessage): boolean {
@@ -254,58 +209,34 @@ export class Producer {
     });
   }
 
-  #addToBatch(message: PreparedMessage, receipt: Receipt): void {
+  #partitionOf(message: PreparedMessage): number | undefined {
     const key = this.#keyOf(message);
-    const partitionId = key === undefined ? -1 : (this.#parts.router.partitionOf(key) as number);
-    let batch = this.#open.get(partitionId);
-    if (batch !== undefined && !batch.hasRoomFor(message, this.#limits)) {
-      this.#ready.push(batch);
-      batch = undefined;
-    }
-    if (batch === undefined) {
-      batch = new OpenBatch(partitionId < 0 ? this.#partitioning : { kind: "partition", partitionId });
-      this.#open.set(partitionId, batch);
-    }
-    batch.add(message, receipt);
-    if (batch.messages.length < this.#limits.countMax) return;
-    this.#ready.push(batch);
-    this.#open.delete(partitionId);
+    return key === undefined ? undefined : (this.#parts.router.partitionOf(key) as number);
   }
 
   #startLinger(): void {
-    if (this.#lingerTimer !== undefined || this.#isOverdue || this.#open.size === 0) return;
-    this.#lingerTimer = this.#parts.clock.setTimer(this.#lingerMs, () => this.#endLinger());
+    if (this.#lingerTimer !== undefined || !this.#batches.isWaiting) return;
+    this.#lingerTimer = this.#parts.clock.setTimer(this.#options.lingerMs, () => this.#endLinger());
   }
 
   #endLinger(): void {
     this.#lingerTimer?.cancel();
     this.#lingerTimer = undefined;
-    this.#isOverdue = this.#open.size > 0;
+    this.#batches.endWaiting();
     this.#pump();
-  }
-
-  /** The next batch to leave: full ones first, then what waited long enough. */
-  #takeBatch(): OpenBatch | undefined {
-    const full = this.#ready.shift();
-    if (full !== undefined || !this.#isOverdue) return full;
-    for (const [partitionId, batch] of this.#open) {
-      this.#open.delete(partitionId);
-      this.#isOverdue = this.#open.size > 0;
-      return batch;
-    }
-    return undefined;
   }
 
   #pump(): void {
     if (this.#isPumping) return;
     this.#isPumping = true;
-    while (this.#vanished.length === 0 && this.#inFlightCount < this.#inFlightMax) {
-      const batch = this.#takeBatch();
+    const { stream, topic, inFlightMax } = this.#options;
+    while (this.#vanished.length === 0 && this.#inFlightCount < inFlightMax) {
+      const batch = this.#batches.take();
       if (batch === undefined) break;
       this.#inFlightCount += 1;
       this.#parts.sender.send({
-        stream: this.#stream,
-        topic: this.#topic,
+        stream,
+        topic,
         partitioning: batch.partitioning,
         messages: batch.messages,
         lane: this.#lane,
@@ -343,7 +274,7 @@ export class Producer {
       const vanished = this.#vanished;
       this.#vanished = [];
       if (error === undefined) {
-        this.#ready.unshift(...vanished.flatMap((batch) => this.#splitByPartition(batch)));
+        this.#batches.putFirst(vanished.flatMap((batch) => this.#splitByPartition(batch)));
       } else for (const batch of vanished) this.#settle(batch, error);
       this.#admit();
       this.#pump();
@@ -353,7 +284,7 @@ export class Producer {
   #splitByPartition(batch: OpenBatch): OpenBatch[] {
     const batches = new Map<number, OpenBatch>();
     for (const [message, receipt] of batch.entries()) {
-      const partitionId = this.#parts.router.partitionOf(this.#keyOf(message) as Uint8Array) as number;
+      const partitionId = this.#partitionOf(message) as number;
       const target = batches.get(partitionId) ?? new OpenBatch({ kind: "partition", partitionId }, true);
       batches.set(partitionId, target);
       target.add(message, receipt);
