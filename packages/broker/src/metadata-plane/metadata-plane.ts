@@ -3,23 +3,15 @@ import { ErrorCode } from "@millrace/errors";
 import type { FrameHash } from "@millrace/framing";
 import type { Effect, Metadata } from "@millrace/metadata";
 import type { Clock, Log } from "@millrace/platform";
-import type { MetadataJournal, SuperblockRecord } from "@millrace/storage";
-import {
-  type ClientTable,
-  createReplica,
-  type Input,
-  type Output,
-  type Prepare,
-  type PrepareFields,
-  type Recovered,
-  type Replica,
-} from "@millrace/vsr";
+import type { MetadataJournal } from "@millrace/storage";
+import type { ClientTable, Input, Output, Prepare, PrepareFields, Replica } from "@millrace/vsr";
 import type { GroupPeers } from "../cluster/group-peers.ts";
 import type { SilentGroups } from "../cluster/silent-groups.ts";
 import type { StateWish } from "../cluster/state-transfer/state-fetcher.ts";
 import type { StateTransfers } from "../cluster/state-transfer/state-transfers.ts";
 import { AdmissionQueue } from "../queues/admission-queue.ts";
 import { answerOf } from "./answer-of.ts";
+import { Checkpoints } from "./checkpoints.ts";
 import { executeOp } from "./execute-op.ts";
 import { ForwardedRequests, type ForwardingWire } from "./forwarded-requests.ts";
 import { IncomingMetadata } from "./incoming-metadata.ts";
@@ -28,7 +20,9 @@ import type { MetadataBody } from "./metadata-body.ts";
 import { MetadataReplication } from "./metadata-replication.ts";
 import type { MetadataRequest } from "./metadata-request.ts";
 import type { RecoveredMetadata } from "./recover-state.ts";
-import { encodeSnapshot, type LogEnd, type MetadataSnapshot } from "./snapshot.ts";
+import { replicaOf } from "./replica-of.ts";
+import type { LogEnd, MetadataSnapshot } from "./snapshot.ts";
+import { refuse, UnderWay } from "./under-way.ts";
 
 /** What the plane is made from. */
 export interface MetadataPlaneOptions {
@@ -72,8 +66,7 @@ export class MetadataPlane {
   readonly #replication: MetadataReplication | undefined;
   /** Requests between this node and the primary's; nothing where there is no other node. */
   readonly forwarded: ForwardedRequests | undefined;
-  /** Prepared here and not executed, in op order. */
-  readonly #inFlight = new Set<MetadataRequest>();
+  readonly #underWay = new UnderWay();
   #replica: Replica;
   #clientTable: ClientTable;
   #end: LogEnd;
@@ -81,13 +74,12 @@ export class MetadataPlane {
   #writesPending = 0;
   #failure: CodedError | undefined = undefined;
   #isStopped = false;
-  readonly #whenIdle: (() => void)[] = [];
-  #checkpoint: Promise<void> | undefined = undefined;
-  readonly #effects = new Set<Promise<void>>();
+  readonly #checkpoints: Checkpoints;
 
   constructor(options: MetadataPlaneOptions) {
     const { log, journal, recovered, peers } = options;
     this.#options = options;
+    this.#checkpoints = new Checkpoints(options);
     this.#end = recovered.end;
     this.#clientTable = recovered.state.clientTable;
     this.#lastTimestamp = (recovered.suffix.at(-1) ?? recovered.end).timestamp;
@@ -98,7 +90,7 @@ export class MetadataPlane {
     const parts = { clock, log, journal, step, fetchState, cancelFetch };
     this.#replication = peers && silent && new MetadataReplication({ ...parts, peers, silent });
     this.forwarded = peers && this.#forwardOver(peers);
-    this.#replica = this.#createReplica(recovered.suffix);
+    this.#replica = this.#replicaOf(recovered.suffix);
     this.#queue = new AdmissionQueue({
       clock: options.clock,
       timeoutMs: options.admissionTimeoutMs,
@@ -156,9 +148,7 @@ export class MetadataPlane {
    * them.
    */
   mayHaveRequestOf(client: bigint): boolean {
-    if (this.#queue.count > 0) return true;
-    for (const request of this.#inFlight) if (request.client === client) return true;
-    return false;
+    return this.#queue.count > 0 || this.#underWay.hasRequestOf(client);
   }
 
   /**
@@ -183,7 +173,7 @@ export class MetadataPlane {
   /** The whole group has just been made: this replica, which never spoke, begins with an empty log. */
   becomeNew(): void {
     this.#replication?.noteFormed(() => {
-      this.#replica = this.#createReplica([], "new");
+      this.#replica = this.#replicaOf([], true);
       this.#pump();
     });
   }
@@ -215,11 +205,11 @@ export class MetadataPlane {
     this.#end = end;
     this.#lastTimestamp = Math.max(this.#lastTimestamp, end.timestamp);
     const { op, checksum } = end;
-    this.#performAfter(this.#options.perform(effects, undefined), () => {
+    this.#underWay.after(this.#options.perform(effects, undefined), () => {
       this.forwarded?.executed(op);
-      this.#tellIdle();
+      this.#underWay.tellIdle();
     });
-    this.#refuseInFlight(ErrorCode.TransientNotCommitted);
+    this.#underWay.refuseAll(ErrorCode.TransientNotCommitted);
     this.#replication?.hear({ kind: "state-installed", op, checksum, clientTable });
   }
 
@@ -246,24 +236,11 @@ export class MetadataPlane {
     for (const request of this.#queue.drain()) refuse(request, ErrorCode.ShuttingDown);
     const journalIdle = this.#replication?.stop();
     this.forwarded?.stop();
-    if (this.#replication !== undefined) this.#refuseInFlight(ErrorCode.TransientNotCommitted);
+    if (this.#replication !== undefined) this.#underWay.refuseAll(ErrorCode.TransientNotCommitted);
     await journalIdle;
-    await this.#idle();
-    await this.#checkpoint;
+    await this.#underWay.idle();
+    await this.#checkpoints.idle();
     await this.#options.journal.close();
-  }
-
-  /** Settles when nothing is in flight and partitions have done what they were asked. */
-  #idle(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#whenIdle.push(resolve);
-      this.#tellIdle();
-    });
-  }
-
-  #tellIdle(): void {
-    if (this.#inFlight.size > 0 || this.#effects.size > 0) return;
-    for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
   #pump(): void {
@@ -323,15 +300,15 @@ export class MetadataPlane {
     const context = "context" in output ? (output.context as MetadataBody | undefined) : undefined;
     const asked = context === undefined ? request : context.request;
     if (asked === undefined) return;
-    this.#inFlight.delete(asked);
+    this.#underWay.end(asked);
     asked.answered(answerOf(output));
-    this.#tellIdle();
+    this.#underWay.tellIdle();
   }
 
   #journal(prepare: Prepare): void {
     const { bytes, request } = prepare.body as MetadataBody;
     this.#lastTimestamp = prepare.timestamp;
-    if (request !== undefined) this.#inFlight.add(request);
+    if (request !== undefined) this.#underWay.begin(request);
     this.#writesPending += 1;
     const header = { ...prepare, session: BigInt(prepare.session) };
     this.#options.journal.append(header, bytes, (error) => this.#written(prepare, error));
@@ -349,7 +326,7 @@ export class MetadataPlane {
 
   #execute(prepare: Prepare): void {
     const { bytes, request } = prepare.body as MetadataBody;
-    if (request !== undefined) this.#inFlight.delete(request);
+    if (request !== undefined) this.#underWay.end(request);
     const { op, view, checksum, timestamp, operation, client, session, user } = prepare;
     const { body, effects } = executeOp(this.catalog, {
       ...{ op, operation, timestamp, client, session, user },
@@ -359,22 +336,14 @@ export class MetadataPlane {
     const answers = this.#replica.step({ kind: "applied", op, reply: body });
     const executed = () => this.#executed(answers, op, request);
     if (effects.length === 0) executed();
-    else this.#performAfter(this.#options.perform(effects, view), executed);
-    this.#maybeSnapshot();
+    else this.#underWay.after(this.#options.perform(effects, view), executed);
+    this.#checkpoints.takeWhenDue(() => this.snapshot());
   }
 
   #executed(answers: readonly Output[], op: number, request: MetadataRequest | undefined): void {
     this.#perform(answers, request);
     this.forwarded?.executed(op);
-    this.#tellIdle();
-  }
-
-  #performAfter(effects: Promise<void>, executed: () => void): void {
-    const done = effects.then(() => {
-      this.#effects.delete(done);
-      executed();
-    });
-    this.#effects.add(done);
+    this.#underWay.tellIdle();
   }
 
   /**
@@ -386,67 +355,15 @@ export class MetadataPlane {
     this.#options.log.error("The metadata journal could not be written.", { code: failure.code });
     if (this.#replication === undefined) {
       this.#failure = undefined;
-      this.#replica = this.#createReplica([]);
-      this.#refuseInFlight(failure.code);
+      this.#replica = this.#replicaOf([]);
+      this.#underWay.refuseAll(failure.code);
     } else {
       this.#replication.fail(failure);
-      this.#refuseInFlight(ErrorCode.TransientNotCommitted);
+      this.#underWay.refuseAll(ErrorCode.TransientNotCommitted);
     }
   }
 
-  #refuseInFlight(code: number): void {
-    const refused = [...this.#inFlight];
-    this.#inFlight.clear();
-    for (const request of refused) refuse(request, code);
-    this.#tellIdle();
+  #replicaOf(suffix: readonly Prepare[], isNew = false): Replica {
+    return replicaOf(this.#options, { end: this.#end, suffix, isNew, clientTable: this.#clientTable });
   }
-
-  #createReplica(suffix: readonly Prepare[], how?: "new"): Replica {
-    const { op, view, checksum } = this.#end;
-    const { prepareQueueDepth, checksumOf, peers, journal } = this.#options;
-    const facts = { prepareQueueDepth, checksumOf, clientTable: this.clientTable };
-    if (peers === undefined) {
-      const recovered = { view, logView: view, op, commit: op, checksum };
-      return createReplica({ ...facts, replica: 0, replicaCount: 1, cluster: 0n, recovered });
-    }
-    const recovered = recoveredReplica(journal.superblock.record, this.#end, suffix);
-    const isNew = how === "new";
-    return createReplica({
-      ...facts,
-      ...peers.options,
-      recovered: isNew ? { ...recovered, isNew } : recovered,
-    });
-  }
-
-  #maybeSnapshot(): void {
-    const { journal, snapshotEveryOps, log } = this.#options;
-    if (this.#checkpoint !== undefined || journal.recordsSinceSnapshot < snapshotEveryOps) return;
-    const { op } = this.#end;
-    this.#checkpoint = journal
-      .checkpoint(op, encodeSnapshot(this.snapshot()))
-      .catch((error: unknown) =>
-        log.warn("A metadata snapshot could not be written.", { op, error: String(error) }),
-      )
-      .finally(() => {
-        this.#checkpoint = undefined;
-      });
-  }
-}
-
-/** A replica that never spoke is taken for one whose directory was wiped, until it knows better. */
-function recoveredReplica(
-  { view, logView, mayHaveLost, hasSpoken }: SuperblockRecord,
-  end: LogEnd,
-  suffix: readonly Prepare[],
-): Recovered {
-  const last = suffix.at(-1) ?? end;
-  const isViewForgotten = !hasSpoken;
-  return {
-    ...{ view, logView, isViewForgotten, mayHaveLost: mayHaveLost || isViewForgotten },
-    ...{ op: last.op, checksum: last.checksum, commit: end.op, commitChecksum: end.checksum, suffix },
-  };
-}
-
-function refuse(request: MetadataRequest, code: number): void {
-  request.answered({ kind: "refused", code });
 }
