@@ -1,45 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createChecksumKernel } from "@millrace/framing";
-import { silentLog } from "@millrace/platform";
 import { SimDisk } from "@millrace/platform/sim";
+import { append, filled, open } from "./journal-fixture.test.ts";
 import type { MetadataJournal } from "./metadata-journal.ts";
-import { openMetadataJournal } from "./open-metadata-journal.ts";
-
-const kernel = createChecksumKernel({ memoryLength: 1_048_576 });
-
-function open(disk: SimDisk): Promise<MetadataJournal> {
-  return openMetadataJournal({ disk, path: "metadata", kernel, log: silentLog, role: "exclusive" });
-}
-
-function append(journal: MetadataJournal, view: number): Promise<void> {
-  const op = journal.lastOp + 1;
-  const checksum = BigInt(op) * 77n + BigInt(view);
-  const facts = { client: 1n, request: 9n, user: 3, session: 5n, bodyChecksum: 6n, operation: 64 };
-  const header = {
-    op,
-    view,
-    parent: journal.lastOpChecksum,
-    checksum,
-    timestamp: op,
-    commit: op - 1,
-    ...facts,
-  };
-  return new Promise((resolve, reject) => {
-    journal.append(header, new TextEncoder().encode(`op ${op} of view ${view}`), (error) =>
-      error === undefined ? resolve() : reject(error),
-    );
-  });
-}
-
-/** Ten ops, a snapshot of the fourth after the eighth, so that a file begins behind the eighth. */
-async function filled(disk: SimDisk): Promise<MetadataJournal> {
-  const journal = await open(disk);
-  for (let at = 0; at < 8; at += 1) await append(journal, 1);
-  await journal.checkpoint(4, new Uint8Array(10));
-  for (let at = 0; at < 2; at += 1) await append(journal, 1);
-  return journal;
-}
 
 function textsOf({ records }: MetadataJournal): string[] {
   return records.map((record) => new TextDecoder().decode(record.body));

@@ -1,43 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createChecksumKernel } from "@millrace/framing";
-import { silentLog } from "@millrace/platform";
 import { type CrashKeep, SimDisk } from "@millrace/platform/sim";
-import type { MetadataJournal } from "./metadata-journal.ts";
-import { openMetadataJournal } from "./open-metadata-journal.ts";
-
-const kernel = createChecksumKernel({ memoryLength: 1_048_576 });
-
-function open(disk: SimDisk): Promise<MetadataJournal> {
-  return openMetadataJournal({ disk, path: "metadata", kernel, log: silentLog, role: "exclusive" });
-}
-
-function append(journal: MetadataJournal, view = 1): Promise<void> {
-  const op = journal.lastOp + 1;
-  const facts = { client: 1n, request: 9n, user: 3, session: 5n, bodyChecksum: 6n, operation: 64 };
-  const checksum = BigInt(op) * 77n + BigInt(view);
-  const header = {
-    op,
-    view,
-    parent: journal.lastOpChecksum,
-    checksum,
-    timestamp: op,
-    commit: op - 1,
-    ...facts,
-  };
-  return new Promise((resolve, reject) => {
-    journal.append(header, new Uint8Array(3), (error) => (error === undefined ? resolve() : reject(error)));
-  });
-}
-
-/** Ten ops, a snapshot of the fourth after the eighth. */
-async function filled(disk: SimDisk): Promise<MetadataJournal> {
-  const journal = await open(disk);
-  for (let at = 0; at < 8; at += 1) await append(journal);
-  await journal.checkpoint(4, new Uint8Array(10));
-  for (let at = 0; at < 2; at += 1) await append(journal);
-  return journal;
-}
+import { append, filled, open } from "./journal-fixture.test.ts";
 
 function snapshotOf(op: number, opChecksum = 4711n) {
   return { op, opChecksum, view: 3, bytes: new Uint8Array(20) };

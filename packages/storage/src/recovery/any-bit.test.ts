@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { ErrorCode, isCodedError } from "@millrace/errors";
 import { SeededRandom } from "@millrace/testkit";
 import { Bench, PATH, type Seen } from "../partition/partition-fixture.test.ts";
+import { isDamage } from "./damage-fixture.test.ts";
 
 /** Bits tried in each of both cases; thousands were, once. */
 const FLIPS = 100;
@@ -32,10 +32,6 @@ async function written(clean: boolean): Promise<{ bench: Bench; all: Seen[]; off
     await bench.abandon();
   }
   return { bench, all, offsets };
-}
-
-function isDamage(error: unknown): boolean {
-  return isCodedError(error, ErrorCode.PartitionDamaged) && typeof error.details["path"] === "string";
 }
 
 async function assertNothingSilent(

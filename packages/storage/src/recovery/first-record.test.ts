@@ -4,6 +4,7 @@ import { ErrorCode, isCodedError } from "@millrace/errors";
 import { type DiskCall, faultAt } from "@millrace/platform/sim";
 import { syncUpwards } from "../data-directory/durable-directory.ts";
 import { Bench, name, PATH, type Seen } from "../partition/partition-fixture.test.ts";
+import { isDamage } from "./damage-fixture.test.ts";
 
 type Change = "gone" | "empty" | "first record";
 
@@ -31,10 +32,6 @@ async function change(bench: Bench, start: number, how: Change): Promise<void> {
   if (how === "gone") await bench.disk.removeFile(`${PATH}/${file}`);
   else if (how === "empty") await bench.setFile(file, new Uint8Array());
   else bench.disk.flipBit(`${PATH}/${file}`, 8 * 130);
-}
-
-function isDamage(error: unknown): boolean {
-  return isCodedError(error, ErrorCode.PartitionDamaged) && typeof error.details["path"] === "string";
 }
 
 async function assertFenced(bench: Bench): Promise<void> {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { ErrorCode, isCodedError } from "@millrace/errors";
 import { SeededRandom } from "@millrace/testkit";
 import { Bench, name, PATH, type Seen } from "../partition/partition-fixture.test.ts";
+import { isDamage, lostOffsets } from "./damage-fixture.test.ts";
 
 const COUNT = 40;
 
@@ -21,28 +21,10 @@ async function written(options: ConstructorParameters<typeof Bench>[0] = {}) {
   return { bench, all };
 }
 
-function isDamage(error: unknown): boolean {
-  return isCodedError(error, ErrorCode.PartitionDamaged) && typeof error.details["path"] === "string";
-}
-
 async function flip(bench: Bench, file: string, position: number): Promise<void> {
   const bytes = await bench.fileBytes(file);
   bytes[position] = (bytes[position] ?? 0) ^ 1;
   await bench.setFile(file, bytes);
-}
-
-/** Offsets that are refused as damaged; every other one reads as it was written. */
-async function lostOf(bench: Bench, all: readonly Seen[]): Promise<number[]> {
-  const lost: number[] = [];
-  for (const message of all) {
-    try {
-      assert.deepEqual(await bench.read(message.offset, 1), [message]);
-    } catch (error) {
-      if (!isDamage(error)) throw error;
-      lost.push(message.offset);
-    }
-  }
-  return lost;
 }
 
 /** Repaired and open, the partition takes writes behind everything seen, also after a restart. */
@@ -51,7 +33,7 @@ async function goesOn(bench: Bench, all: readonly Seen[], lost: readonly number[
   const next = await bench.append(["after"]);
   assert.ok(next >= COUNT, `offset ${next} was seen before`);
   for (const reopen of [() => bench.reopen(), () => bench.kill()]) {
-    assert.deepEqual(await lostOf(bench, all), lost);
+    assert.deepEqual(await lostOffsets(bench, all), lost);
     assert.deepEqual((await bench.read(next, 1))[0], { offset: next, text: "after" });
     await reopen();
     assert.equal(bench.partition.fault, undefined, "the damage keeps nobody from writing any more");
@@ -65,7 +47,7 @@ describe("a repair", () => {
     await flip(bench, name(0, "log"), 1000);
     await bench.open();
     assert.ok(isDamage(bench.partition.fault));
-    const lost = await lostOf(bench, all);
+    const lost = await lostOffsets(bench, all);
     assert.equal(lost.length, 2);
     const before = await bench.fileBytes(name(0, "log"));
     await bench.reopen({ repair: "proven" });
@@ -153,7 +135,7 @@ describe("a repair", () => {
       await bench.abandon();
       await bench.open();
       if (bench.partition.fault !== undefined) await bench.reopen({ repair: "proven" });
-      const lost = await lostOf(bench, all);
+      const lost = await lostOffsets(bench, all);
       assert.equal(lost.length, 2);
       await goesOn(bench, all, lost);
       await bench.close();
@@ -171,7 +153,7 @@ describe("a repair", () => {
       await flip(bench, file, random.below(length));
       await bench.open();
       const faulty = bench.partition.fault !== undefined;
-      const lost = await lostOf(bench, all);
+      const lost = await lostOffsets(bench, all);
       if (faulty) await bench.reopen({ repair: "known" });
       assert.equal(bench.partition.repaired !== undefined, faulty, `${file} in ${PATH}`);
       await goesOn(bench, all, lost);

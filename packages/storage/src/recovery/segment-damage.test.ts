@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import { ErrorCode, isCodedError } from "@millrace/errors";
 import { batchLengthAt } from "@millrace/framing";
 import { Bench, name, PATH, type Seen } from "../partition/partition-fixture.test.ts";
+import { isDamage, lostOffsets } from "./damage-fixture.test.ts";
 
 /** Messages written. */
 const COUNT = 50;
@@ -24,24 +25,6 @@ async function written(
   await bench.abandon();
   assert.ok(starts.length >= 3 && (starts.at(-1) ?? COUNT) < COUNT);
   return { bench, all, starts };
-}
-
-function isDamage(error: unknown): boolean {
-  return isCodedError(error, ErrorCode.PartitionDamaged) && typeof error.details["path"] === "string";
-}
-
-/** Reads each message alone: what is answered must be right, what is not must be named damage. */
-async function readEach(bench: Bench, all: readonly Seen[]): Promise<number[]> {
-  const lost: number[] = [];
-  for (const message of all) {
-    try {
-      assert.deepEqual(await bench.read(message.offset, 1), [message]);
-    } catch (error) {
-      if (!isDamage(error)) throw error;
-      lost.push(message.offset);
-    }
-  }
-  return lost;
 }
 
 function range(from: number, to: number): number[] {
@@ -67,7 +50,7 @@ describe("an index (A-03, A-04, A-08)", () => {
             );
         }
         await bench.open();
-        assert.deepEqual(await readEach(bench, all), [], change);
+        assert.deepEqual(await lostOffsets(bench, all), [], change);
         assert.deepEqual(await bench.readAll(), all);
         await bench.close();
       }
@@ -88,7 +71,7 @@ describe("an index (A-03, A-04, A-08)", () => {
       await bench.setFile(name(start, "index"), bytes);
     }
     await bench.open();
-    assert.deepEqual(await readEach(bench, all), []);
+    assert.deepEqual(await lostOffsets(bench, all), []);
     for (const { offset } of all) {
       const first = (await bench.readFromTime(1001 + Math.floor(offset / 2), 1))[0]?.offset;
       assert.equal(first, offset - (offset % 2));
@@ -127,7 +110,7 @@ describe("an index (A-03, A-04, A-08)", () => {
       await bench.reopen();
       await bench.reopen();
       assert.deepEqual(await lengths(bench), before);
-      assert.deepEqual(await readEach(bench, all), []);
+      assert.deepEqual(await lostOffsets(bench, all), []);
       for (const [at, time] of times.entries())
         assert.equal((await bench.readFromTime(time, 1))[0]?.offset, at);
     }
@@ -157,7 +140,7 @@ describe("a sealed segment (A-04)", () => {
           assert.ok(
             bench.lines.some((line) => line.level === "error" && String(line.facts?.["path"]).endsWith(file)),
           );
-          assert.deepEqual(await readEach(bench, all), range(start, end));
+          assert.deepEqual(await lostOffsets(bench, all), range(start, end));
           assert.equal(bench.partition.fault, undefined);
           assert.equal(await bench.append(["goes on"]), COUNT);
           await bench.close();
@@ -176,7 +159,7 @@ describe("a sealed segment (A-04)", () => {
     bench.disk.flipBit(`${PATH}/${name(starts[1] ?? 0, "log")}`, 8 * 300);
     await bench.open();
     const start = starts[1] ?? 0;
-    assert.deepEqual(await readEach(bench, all), [start, start + 1], "the log's own headers lead on");
+    assert.deepEqual(await lostOffsets(bench, all), [start, start + 1], "the log's own headers lead on");
     await bench.close();
   });
 
@@ -188,7 +171,7 @@ describe("a sealed segment (A-04)", () => {
       const bit = Math.floor((step * length * 8) / 60) + (step % 8);
       bench.disk.flipBit(file, bit);
       await bench.open();
-      const lost = await readEach(bench, all);
+      const lost = await lostOffsets(bench, all);
       assert.ok(lost.length === 2, `bit ${bit} damages one batch, not ${lost.length / 2}`);
       const prefix = await bench.read(0);
       assert.deepEqual(prefix, all.slice(0, lost[0]), "the good prefix is served first");
@@ -239,7 +222,7 @@ describe("the active segment (A-04)", () => {
           `bit ${bit} of the ${kind} is found: ${bench.partition.fault}`,
         );
         await assert.rejects(bench.append(["no"]), isDamage);
-        const lost = await readEach(bench, all);
+        const lost = await lostOffsets(bench, all);
         const isFirstRecord = kind === "ops" && bit < 8 * (128 + firstBodyLength);
         if (!isFirstRecord)
           assert.ok(lost.length <= 2, `${lost.length} messages lost to bit ${bit} of the ${kind}`);
@@ -258,7 +241,7 @@ describe("the active segment (A-04)", () => {
       await bench.disk.removeFile(`${PATH}/${name(start, "log")}`);
       await bench.open();
       assert.ok(isDamage(bench.partition.fault));
-      assert.deepEqual(await readEach(bench, all), range(start, COUNT));
+      assert.deepEqual(await lostOffsets(bench, all), range(start, COUNT));
       await bench.close();
     }
   });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { ErrorCode, isCodedError } from "@millrace/errors";
 import { batchLengthAt } from "@millrace/framing";
 import { Bench, IDENTITY, name, PATH, type Seen } from "../partition/partition-fixture.test.ts";
+import { isDamage, lostOffsets } from "./damage-fixture.test.ts";
 
 const LOG = name(0, "log");
 const OPS = name(0, "ops");
@@ -34,24 +34,6 @@ function batchStarts(log: Uint8Array): number[] {
   const starts: number[] = [];
   for (let at = 0; at < log.length; at += batchLengthAt(view, at)) starts.push(at);
   return starts;
-}
-
-function isDamage(error: unknown): boolean {
-  return isCodedError(error, ErrorCode.PartitionDamaged) && typeof error.details["path"] === "string";
-}
-
-/** Offsets whose read answers damage; every other one must be answered right. */
-async function lostOffsets(bench: Bench, all: readonly Seen[]): Promise<number[]> {
-  const lost: number[] = [];
-  for (const message of all) {
-    try {
-      assert.deepEqual(await bench.read(message.offset, 1), [message]);
-    } catch (error) {
-      if (!isDamage(error)) throw error;
-      lost.push(message.offset);
-    }
-  }
-  return lost;
 }
 
 async function assertNothingCut(bench: Bench): Promise<void> {
