@@ -21,11 +21,29 @@ export async function readWholeFile(
   }
 }
 
+/** `Disk.writeWhole` of one disk: one at a time, so that two for one path cannot share the temporary file. */
+export class WholeWrites {
+  readonly #disk: Disk;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(disk: Disk) {
+    this.#disk = disk;
+  }
+
+  /** See `Disk.writeWhole`. */
+  write(path: string, bytes: Uint8Array): Promise<void> {
+    const write = () => writeWholeFile(this.#disk, path, bytes);
+    const written = this.#last.then(write, write);
+    this.#last = written.catch(() => undefined);
+    return written;
+  }
+}
+
 /**
- * `Disk.writeWhole` in terms of the other calls: `{path}.new` is written and synced, renamed, the directory
- * synced. A failure leaves the old content; two calls for one path must not overlap.
+ * In terms of the other calls: `{path}.new` is written and synced, renamed, the directory synced. A failure
+ * leaves the old content.
  */
-export async function writeWholeFile(disk: Disk, path: string, bytes: Uint8Array): Promise<void> {
+async function writeWholeFile(disk: Disk, path: string, bytes: Uint8Array): Promise<void> {
   diskPathNames(path);
   const temporaryPath = `${path}.new`;
   await disk.removeFile(temporaryPath);

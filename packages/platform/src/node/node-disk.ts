@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import type { DirectoryEntry, Disk, DiskFile, DiskLock, DiskSpace, EntryKind, OpenMode } from "../disk.ts";
 import { diskError } from "../disk-error.ts";
 import { diskPathNames } from "../disk-path.ts";
-import { readWholeFile, writeWholeFile } from "../whole-file.ts";
+import { readWholeFile, WholeWrites } from "../whole-file.ts";
 import { type FileCalls, fromSystemError, hasErrno } from "./file-calls.ts";
 import { makeDirectory } from "./make-directory.ts";
 import { NodeFile } from "./node-file.ts";
@@ -39,7 +39,7 @@ export class NodeDisk implements Disk {
   readonly root: string;
   readonly #calls: FileCalls;
   readonly #openFiles: OpenFiles;
-  #wholeWrites: Promise<unknown> = Promise.resolve();
+  readonly #wholeWrites = new WholeWrites(this);
 
   /** @param openFilesMax  handles that stay open, see `OpenFiles` */
   constructor(root: string, calls: FileCalls = fs as FileCalls, openFilesMax = OPEN_FILES_MAX) {
@@ -114,12 +114,8 @@ export class NodeDisk implements Disk {
     return readWholeFile(this, path, lengthMax);
   }
 
-  /** One at a time, so that two writers of one path cannot share the temporary file. */
   writeWhole(path: string, bytes: Uint8Array): Promise<void> {
-    const write = () => writeWholeFile(this, path, bytes);
-    const written = this.#wholeWrites.then(write, write);
-    this.#wholeWrites = written.catch(() => undefined);
-    return written;
+    return this.#wholeWrites.write(path, bytes);
   }
 
   async space(): Promise<DiskSpace> {

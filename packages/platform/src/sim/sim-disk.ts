@@ -2,7 +2,7 @@ import { CodedError, ErrorCode } from "@millrace/errors";
 import type { DirectoryEntry, Disk, DiskFile, DiskLock, DiskSpace, EntryKind, OpenMode } from "../disk.ts";
 import { diskError } from "../disk-error.ts";
 import { diskPathNames } from "../disk-path.ts";
-import { readWholeFile, writeWholeFile } from "../whole-file.ts";
+import { readWholeFile, WholeWrites } from "../whole-file.ts";
 import type { DiskFaults } from "./disk-faults.ts";
 import { type CrashKeep, SimContent } from "./sim-content.ts";
 import { SimDevice, type SimDiskOptions } from "./sim-device.ts";
@@ -31,7 +31,7 @@ export class SimDisk implements Disk {
   readonly #random: SimRandom;
   readonly #names: SimNames;
   readonly #locks = new Set<string>();
-  #wholeWrites: Promise<unknown> = Promise.resolve();
+  readonly #wholeWrites = new WholeWrites(this);
 
   constructor(
     options: SimDiskOptions = {},
@@ -155,10 +155,7 @@ export class SimDisk implements Disk {
   }
 
   writeWhole(path: string, bytes: Uint8Array): Promise<void> {
-    const write = () => writeWholeFile(this, path, bytes);
-    const written = this.#wholeWrites.then(write, write);
-    this.#wholeWrites = written.catch(() => undefined);
-    return written;
+    return this.#wholeWrites.write(path, bytes);
   }
 
   space(): Promise<DiskSpace> {
