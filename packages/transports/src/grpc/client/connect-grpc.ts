@@ -8,10 +8,11 @@ import {
   status,
 } from "@grpc/grpc-js";
 import { CodedError, ErrorCode } from "@millrace/errors";
-import type { LeaseSource } from "@millrace/framing";
 import { type Connection, TransportKind } from "@millrace/platform";
 import { ExactSpace } from "../../assembly/message-space.ts";
 import { CarriedConnection } from "../../carried/carried-connection.ts";
+import { cannotConnect, connectingGivenUp } from "../../connect-failures.ts";
+import type { ConnectOptions } from "../../connect-options.ts";
 import { addressText } from "../../listening/addresses.ts";
 import { type ClientTls, tlsConnectOptions } from "../../tls/client-tls.ts";
 import { channelOptions, EXCHANGE } from "../exchange-definition.ts";
@@ -19,15 +20,7 @@ import { isLoopback } from "../loopback.ts";
 import { ClientCarrier } from "./client-carrier.ts";
 
 /** Where to connect to and what to read into. */
-export interface ConnectGrpcOptions {
-  readonly host: string;
-  readonly port: number;
-  /** `HeapLeases` for a client: one array per message. */
-  readonly leases: LeaseSource;
-  /** Longest message, header and body, in bytes. */
-  readonly messageLengthMax: number;
-  /** For the whole attempt. */
-  readonly timeoutMs: number;
+export interface ConnectGrpcOptions extends ConnectOptions {
   /** Encrypts the connection and checks the server. */
   readonly tls?: ClientTls;
   /**
@@ -35,8 +28,6 @@ export interface ConnectGrpcOptions {
    * `tls` it goes to this machine only.
    */
   readonly authorization?: string;
-  /** Gives the attempt up; has no effect on a connection that is open. */
-  readonly signal?: AbortSignal;
 }
 
 type Exchange = ClientDuplexStream<Uint8Array, Uint8Array>;
@@ -54,7 +45,7 @@ const CERTIFICATE_REFUSED = /certificate|altnames|issuer/i;
 export function connectGrpc(options: ConnectGrpcOptions): Promise<Connection> {
   const { timeoutMs, signal } = options;
   return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(aborted(options));
+    if (signal?.aborted) return reject(connectingGivenUp(options));
     const inClear = options.authorization !== undefined && options.tls === undefined;
     if (inClear && !isLoopback(options.host)) return reject(credentialsInClear(options));
     const client = new Client(addressText(options), channelCredentials(options.tls), {
@@ -72,8 +63,11 @@ export function connectGrpc(options: ConnectGrpcOptions): Promise<Connection> {
       reject(error);
     };
     const onStatus = (ended: StatusObject) => fail(failureOf(ended, options));
-    const onAbort = () => fail(aborted(options));
-    const timer = setTimeout(() => fail(cannotConnect(options, `no answer in ${timeoutMs} ms`)), timeoutMs);
+    const onAbort = () => fail(connectingGivenUp(options));
+    const timer = setTimeout(
+      () => fail(cannotConnect(options, { over: "gRPC", reason: `no answer in ${timeoutMs} ms` })),
+      timeoutMs,
+    );
     const settle = () => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
@@ -121,21 +115,10 @@ function failureOf({ code, details }: StatusObject, options: ConnectGrpcOptions)
     const text = `The certificate of ${host}:${port} was refused (${details}): name its authority, or the host it is for.`;
     return new CodedError(ErrorCode.InvalidTlsCertificate, text, { details: { host, port } });
   }
-  return cannotConnect(options, `${status[code]}: ${details}`);
-}
-
-function cannotConnect(options: ConnectGrpcOptions, reason: string): CodedError {
-  const { host, port } = options;
-  const text = `Cannot connect to ${host}:${port} over gRPC (${reason}).`;
-  return new CodedError(ErrorCode.CannotEstablishConnection, text, { details: { host, port } });
+  return cannotConnect(options, { over: "gRPC", reason: `${status[code]}: ${details}` });
 }
 
 function credentialsInClear({ host, port }: ConnectGrpcOptions): CodedError {
   const text = `Credentials for ${host}:${port} would travel in clear: give tls.`;
   return new CodedError(ErrorCode.InvalidConfiguration, text, { details: { host, port } });
-}
-
-function aborted({ host, port, signal }: ConnectGrpcOptions): CodedError {
-  const text = `Connecting to ${host}:${port} was given up.`;
-  return new CodedError(ErrorCode.Aborted, text, { details: { host, port }, cause: signal?.reason });
 }

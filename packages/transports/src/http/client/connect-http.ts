@@ -1,8 +1,9 @@
-import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
-import type { LeaseSource } from "@millrace/framing";
+import { isCodedError } from "@millrace/errors";
 import { type Connection, TransportKind } from "@millrace/platform";
 import { ExactSpace } from "../../assembly/message-space.ts";
 import { CarriedConnection } from "../../carried/carried-connection.ts";
+import { cannotConnect, connectingGivenUp } from "../../connect-failures.ts";
+import type { ConnectOptions } from "../../connect-options.ts";
 import { systemCode } from "../../connection-lost.ts";
 import { addressText } from "../../listening/addresses.ts";
 import { certificateRefused } from "../../tls/certificate-refused.ts";
@@ -11,19 +12,9 @@ import { ApiPeer } from "./api-peer.ts";
 import { HttpCarrier } from "./http-carrier.ts";
 
 /** Where to connect to and what to read into. */
-export interface ConnectHttpOptions {
-  readonly host: string;
-  readonly port: number;
-  /** `HeapLeases` for a client: one array per message. */
-  readonly leases: LeaseSource;
-  /** Longest message, header and body, in bytes. */
-  readonly messageLengthMax: number;
-  /** For the whole attempt. */
-  readonly timeoutMs: number;
+export interface ConnectHttpOptions extends ConnectOptions {
   /** HTTPS, and how the server is checked; without it everything goes in clear. */
   readonly tls?: ClientTls;
-  /** Gives the attempt up; has no effect on a connection that is open. */
-  readonly signal?: AbortSignal;
 }
 
 /** JSON may be this many times longer than the bytes it stands for: base64, and names of numbers. */
@@ -43,7 +34,7 @@ const ANSWER_LENGTH_MIN = 65_536;
  */
 export async function connectHttp(options: ConnectHttpOptions): Promise<Connection> {
   const { host, port, tls, messageLengthMax, signal } = options;
-  if (signal?.aborted === true) throw aborted(options);
+  if (signal?.aborted === true) throw connectingGivenUp(options);
   const answerLengthMax = Math.max(ANSWER_LENGTH_MIN, messageLengthMax * JSON_FACTOR);
   const peer = new ApiPeer({ host, port, answerLengthMax, ...(tls === undefined ? {} : { tls }) });
   try {
@@ -63,20 +54,28 @@ export async function connectHttp(options: ConnectHttpOptions): Promise<Connecti
 }
 
 async function checkServer(peer: ApiPeer, options: ConnectHttpOptions): Promise<void> {
+  const over = overOf(options);
   const answer = await peer.send({ method: "GET", path: "/ping" }).catch((error: Error) => {
     if (isCodedError(error)) throw error;
-    throw certificateRefused(error, options) ?? cannotConnect(options, systemCode(error), error);
+    throw (
+      certificateRefused(error, options) ??
+      cannotConnect(options, { over, reason: systemCode(error), cause: error })
+    );
   });
   if (answer.isSuccess && answer.text.trim() === "pong") return;
-  throw cannotConnect(options, `it answers HTTP ${answer.status} to GET /ping, as no server of the API does`);
+  const reason = `it answers HTTP ${answer.status} to GET /ping, as no server of the API does`;
+  throw cannotConnect(options, { over, reason });
 }
 
 /** Rejects when the time is over or the signal comes before the step ends. */
 function withinLimits(options: ConnectHttpOptions, step: Promise<void>): Promise<void> {
   const { timeoutMs, signal } = options;
   return new Promise((resolve, reject) => {
-    const onAbort = () => reject(aborted(options));
-    const timer = setTimeout(() => reject(cannotConnect(options, `no answer in ${timeoutMs} ms`)), timeoutMs);
+    const onAbort = () => reject(connectingGivenUp(options));
+    const timer = setTimeout(
+      () => reject(cannotConnect(options, { over: overOf(options), reason: `no answer in ${timeoutMs} ms` })),
+      timeoutMs,
+    );
     signal?.addEventListener("abort", onAbort);
     step.then(resolve, reject).finally(() => {
       clearTimeout(timer);
@@ -85,18 +84,6 @@ function withinLimits(options: ConnectHttpOptions, step: Promise<void>): Promise
   });
 }
 
-function cannotConnect(options: ConnectHttpOptions, reason: string, cause?: Error): CodedError {
-  const { host, port, tls } = options;
-  const text = `Cannot connect to ${host}:${port} over ${tls === undefined ? "HTTP" : "HTTPS"} (${reason}).`;
-  const details = { host, port };
-  return new CodedError(
-    ErrorCode.CannotEstablishConnection,
-    text,
-    cause === undefined ? { details } : { details, cause },
-  );
-}
-
-function aborted({ host, port, signal }: ConnectHttpOptions): CodedError {
-  const text = `Connecting to ${host}:${port} was given up.`;
-  return new CodedError(ErrorCode.Aborted, text, { details: { host, port }, cause: signal?.reason });
+function overOf({ tls }: ConnectHttpOptions): string {
+  return tls === undefined ? "HTTP" : "HTTPS";
 }

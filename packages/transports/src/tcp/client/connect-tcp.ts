@@ -1,30 +1,21 @@
 import { Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { CodedError, ErrorCode } from "@millrace/errors";
-import type { LeaseSource } from "@millrace/framing";
+import type { CodedError } from "@millrace/errors";
 import type { Connection } from "@millrace/platform";
 import { ExactSpace } from "../../assembly/message-space.ts";
+import { cannotConnect, connectingGivenUp } from "../../connect-failures.ts";
+import type { ConnectOptions } from "../../connect-options.ts";
 import { systemCode } from "../../connection-lost.ts";
 import { certificateRefused } from "../../tls/certificate-refused.ts";
 import { type ClientTls, tlsConnectOptions } from "../../tls/client-tls.ts";
 import { TcpConnection } from "../tcp-connection.ts";
 
 /** Where to connect to and what to read into. */
-export interface ConnectTcpOptions {
-  readonly host: string;
-  readonly port: number;
-  /** `HeapLeases` for a client: one array per message. */
-  readonly leases: LeaseSource;
-  /** Longest message, header and body, in bytes. */
-  readonly messageLengthMax: number;
-  /** For the whole attempt, names looked up included. */
-  readonly timeoutMs: number;
+export interface ConnectTcpOptions extends ConnectOptions {
   /** Send small writes at once; default true. */
   readonly noDelay?: boolean;
   /** Encrypts the connection and checks the server; without it everything goes in clear. */
   readonly tls?: ClientTls;
-  /** Gives the attempt up; has no effect on a connection that is open. */
-  readonly signal?: AbortSignal;
 }
 
 /**
@@ -36,7 +27,7 @@ export interface ConnectTcpOptions {
 export function connectTcp(options: ConnectTcpOptions): Promise<Connection> {
   const { timeoutMs, signal } = options;
   return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(aborted(options));
+    if (signal?.aborted) return reject(connectingGivenUp(options));
     const socket: Socket = openSocket(options, () => {
       settle();
       resolve(connected(socket, options));
@@ -48,9 +39,15 @@ export function connectTcp(options: ConnectTcpOptions): Promise<Connection> {
       reject(error);
     };
     const onError = (error: Error) =>
-      fail(certificateRefused(error, options) ?? cannotConnect(options, systemCode(error), error));
-    const onAbort = () => fail(aborted(options));
-    const timer = setTimeout(() => fail(cannotConnect(options, `no answer in ${timeoutMs} ms`)), timeoutMs);
+      fail(
+        certificateRefused(error, options) ??
+          cannotConnect(options, { reason: systemCode(error), cause: error }),
+      );
+    const onAbort = () => fail(connectingGivenUp(options));
+    const timer = setTimeout(
+      () => fail(cannotConnect(options, { reason: `no answer in ${timeoutMs} ms` })),
+      timeoutMs,
+    );
     const settle = () => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
@@ -74,19 +71,4 @@ function connected(socket: Socket, options: ConnectTcpOptions): Connection {
   connection.attach(socket, true);
   socket.setNoDelay(noDelay);
   return connection;
-}
-
-function cannotConnect({ host, port }: ConnectTcpOptions, reason: string, cause?: Error): CodedError {
-  const text = `Cannot connect to ${host}:${port} (${reason}).`;
-  const details = { host, port };
-  return new CodedError(
-    ErrorCode.CannotEstablishConnection,
-    text,
-    cause === undefined ? { details } : { details, cause },
-  );
-}
-
-function aborted({ host, port, signal }: ConnectTcpOptions): CodedError {
-  const text = `Connecting to ${host}:${port} was given up.`;
-  return new CodedError(ErrorCode.Aborted, text, { details: { host, port }, cause: signal?.reason });
 }

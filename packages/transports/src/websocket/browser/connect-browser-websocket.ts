@@ -1,26 +1,18 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
-import type { LeaseSource } from "@millrace/framing";
 import { type Connection, TransportKind } from "@millrace/platform";
 import { ExactSpace } from "../../assembly/message-space.ts";
 import { CarriedConnection } from "../../carried/carried-connection.ts";
+import { cannotConnect, connectingGivenUp } from "../../connect-failures.ts";
+import type { ConnectOptions } from "../../connect-options.ts";
 import { disconnected } from "../../connection-lost.ts";
+import { addressText } from "../../listening/addresses.ts";
 import { BrowserCarrier } from "./browser-carrier.ts";
 import { type BrowserWebSocket, browserWebSocket } from "./browser-websocket.ts";
 
 /** Where to connect to and what to read into. */
-export interface ConnectBrowserWebSocketOptions {
-  readonly host: string;
-  readonly port: number;
-  /** `HeapLeases`: one array per message. */
-  readonly leases: LeaseSource;
-  /** Longest message, header and body, in bytes. */
-  readonly messageLengthMax: number;
-  /** For the whole attempt. */
-  readonly timeoutMs: number;
+export interface ConnectBrowserWebSocketOptions extends ConnectOptions {
   /** Connects with `wss`; the browser checks the certificate in its own way. */
   readonly isEncrypted?: boolean;
-  /** Gives the attempt up; has no effect on a connection that is open. */
-  readonly signal?: AbortSignal;
 }
 
 /**
@@ -33,22 +25,26 @@ export interface ConnectBrowserWebSocketOptions {
 export function connectBrowserWebSocket(options: ConnectBrowserWebSocketOptions): Promise<Connection> {
   const { timeoutMs, signal } = options;
   return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(aborted(options));
+    if (signal?.aborted) return reject(connectingGivenUp(options));
     const webSocket = openWebSocket(options);
     const fail = (error: CodedError) => {
       settle();
       webSocket.close();
       reject(error);
     };
-    const onAbort = () => fail(aborted(options));
-    const timer = setTimeout(() => fail(cannotConnect(options, `no answer in ${timeoutMs} ms`)), timeoutMs);
+    const onAbort = () => fail(connectingGivenUp(options));
+    const timer = setTimeout(
+      () => fail(cannotConnect(options, { over: "WebSocket", reason: `no answer in ${timeoutMs} ms` })),
+      timeoutMs,
+    );
     const settle = () => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
       webSocket.onopen = webSocket.onclose = webSocket.onerror = null;
     };
     signal?.addEventListener("abort", onAbort);
-    webSocket.onclose = () => fail(cannotConnect(options, "refused or unreachable"));
+    webSocket.onclose = () =>
+      fail(cannotConnect(options, { over: "WebSocket", reason: "refused or unreachable" }));
     webSocket.onopen = () => {
       settle();
       resolve(connected(webSocket, options));
@@ -65,17 +61,17 @@ function openWebSocket({
   if (Constructor === undefined) {
     throw new CodedError(ErrorCode.FeatureUnavailable, "This runtime has no WebSocket of its own.");
   }
-  const authority = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+  const authority = addressText({ host, port });
   const webSocket = new Constructor(`${isEncrypted ? "wss" : "ws"}://${authority}/`);
   webSocket.binaryType = "arraybuffer";
   return webSocket;
 }
 
 function connected(webSocket: BrowserWebSocket, options: ConnectBrowserWebSocketOptions): Connection {
-  const { host, port, leases, messageLengthMax } = options;
+  const { leases, messageLengthMax } = options;
   const connection = new CarriedConnection({
     transport: TransportKind.webSocket,
-    remoteAddress: host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`,
+    remoteAddress: addressText(options),
     space: new ExactSpace(leases),
     messageLengthMax,
   });
@@ -94,15 +90,4 @@ function connected(webSocket: BrowserWebSocket, options: ConnectBrowserWebSocket
 
 function textRefused(): CodedError {
   return new CodedError(ErrorCode.InvalidFormat, "A text message came; each message must be binary.");
-}
-
-function cannotConnect(options: ConnectBrowserWebSocketOptions, reason: string): CodedError {
-  const { host, port } = options;
-  const text = `Cannot connect to ${host}:${port} over WebSocket (${reason}).`;
-  return new CodedError(ErrorCode.CannotEstablishConnection, text, { details: { host, port } });
-}
-
-function aborted({ host, port, signal }: ConnectBrowserWebSocketOptions): CodedError {
-  const text = `Connecting to ${host}:${port} was given up.`;
-  return new CodedError(ErrorCode.Aborted, text, { details: { host, port }, cause: signal?.reason });
 }

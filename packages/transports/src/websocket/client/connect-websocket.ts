@@ -1,30 +1,22 @@
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import { CodedError, ErrorCode } from "@millrace/errors";
-import type { LeaseSource } from "@millrace/framing";
+import type { CodedError } from "@millrace/errors";
 import { type Connection, TransportKind } from "@millrace/platform";
 import { WebSocket } from "ws";
 import { ExactSpace } from "../../assembly/message-space.ts";
 import { CarriedConnection } from "../../carried/carried-connection.ts";
+import { cannotConnect, connectingGivenUp } from "../../connect-failures.ts";
+import type { ConnectOptions } from "../../connect-options.ts";
 import { systemCode } from "../../connection-lost.ts";
+import { addressText } from "../../listening/addresses.ts";
 import { certificateRefused } from "../../tls/certificate-refused.ts";
 import { type ClientTls, tlsConnectOptions } from "../../tls/client-tls.ts";
 import { joinWebSocket } from "../node/node-connection.ts";
 
 /** Where to connect to and what to read into. */
-export interface ConnectWebSocketOptions {
-  readonly host: string;
-  readonly port: number;
-  /** `HeapLeases` for a client: one array per message. */
-  readonly leases: LeaseSource;
-  /** Longest message, header and body, in bytes. */
-  readonly messageLengthMax: number;
-  /** For the whole attempt, names looked up and the handshake included. */
-  readonly timeoutMs: number;
+export interface ConnectWebSocketOptions extends ConnectOptions {
   /** Connects with `wss`; without it `ws`. */
   readonly tls?: ClientTls;
-  /** Gives the attempt up; has no effect on a connection that is open. */
-  readonly signal?: AbortSignal;
 }
 
 /**
@@ -37,7 +29,7 @@ export interface ConnectWebSocketOptions {
 export function connectWebSocket(options: ConnectWebSocketOptions): Promise<Connection> {
   const { timeoutMs, signal } = options;
   return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(aborted(options));
+    if (signal?.aborted) return reject(connectingGivenUp(options));
     const webSocket = openWebSocket(options);
     let socket: Socket | undefined;
     const fail = (error: CodedError) => {
@@ -47,8 +39,11 @@ export function connectWebSocket(options: ConnectWebSocketOptions): Promise<Conn
       reject(error);
     };
     const onError = (error: Error) => fail(failureOf(error, options));
-    const onAbort = () => fail(aborted(options));
-    const timer = setTimeout(() => fail(cannotConnect(options, `no answer in ${timeoutMs} ms`)), timeoutMs);
+    const onAbort = () => fail(connectingGivenUp(options));
+    const timer = setTimeout(
+      () => fail(cannotConnect(options, { over: "WebSocket", reason: `no answer in ${timeoutMs} ms` })),
+      timeoutMs,
+    );
     const settle = () => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
@@ -68,7 +63,7 @@ export function connectWebSocket(options: ConnectWebSocketOptions): Promise<Conn
 
 function openWebSocket({ host, port, tls, messageLengthMax, timeoutMs }: ConnectWebSocketOptions): WebSocket {
   const scheme = tls === undefined ? "ws" : "wss";
-  return new WebSocket(`${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}/`, {
+  return new WebSocket(`${scheme}://${addressText({ host, port })}/`, {
     perMessageDeflate: false,
     maxPayload: messageLengthMax,
     handshakeTimeout: timeoutMs,
@@ -77,11 +72,11 @@ function openWebSocket({ host, port, tls, messageLengthMax, timeoutMs }: Connect
 }
 
 function connected(webSocket: WebSocket, socket: Socket, options: ConnectWebSocketOptions): Connection {
-  const { host, port, leases, messageLengthMax } = options;
+  const { leases, messageLengthMax } = options;
   socket.setNoDelay(true);
   const connection = new CarriedConnection({
     transport: TransportKind.webSocket,
-    remoteAddress: host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`,
+    remoteAddress: addressText(options),
     space: new ExactSpace(leases),
     messageLengthMax,
   });
@@ -92,21 +87,7 @@ function connected(webSocket: WebSocket, socket: Socket, options: ConnectWebSock
 
 function failureOf(error: Error, options: ConnectWebSocketOptions): CodedError {
   const reason = systemCode(error) || error.message;
-  return certificateRefused(error, options) ?? cannotConnect(options, reason, error);
-}
-
-function cannotConnect(options: ConnectWebSocketOptions, reason: string, cause?: Error): CodedError {
-  const { host, port } = options;
-  const text = `Cannot connect to ${host}:${port} over WebSocket (${reason}).`;
-  const details = { host, port };
-  return new CodedError(
-    ErrorCode.CannotEstablishConnection,
-    text,
-    cause === undefined ? { details } : { details, cause },
+  return (
+    certificateRefused(error, options) ?? cannotConnect(options, { over: "WebSocket", reason, cause: error })
   );
-}
-
-function aborted({ host, port, signal }: ConnectWebSocketOptions): CodedError {
-  const text = `Connecting to ${host}:${port} was given up.`;
-  return new CodedError(ErrorCode.Aborted, text, { details: { host, port }, cause: signal?.reason });
 }
