@@ -1,9 +1,6 @@
-import type { BlockPool, ChecksumKernel } from "@millrace/framing";
-import type { Cipher, Connection, Platform, ShardBus } from "@millrace/platform";
-import type { ClusterMetadata } from "@millrace/protocol";
+import type { Connection } from "@millrace/platform";
 import { admitClientRequest } from "./admission/admit-client-request.ts";
-import type { BrokerConfig } from "./broker-config.ts";
-import type { ClusterOptions } from "./cluster/cluster-options.ts";
+import type { BrokerOptions } from "./broker-options.ts";
 import { removeLostMembers } from "./consumer-groups/recovered-members.ts";
 import { ReplySlots } from "./replies/reply-slots.ts";
 import { scrubPartitions } from "./scrubber/scrubber.ts";
@@ -13,42 +10,8 @@ import { endSession } from "./sessions/logout.ts";
 import { releaseRecoveredSessions } from "./sessions/recovered-sessions.ts";
 import { watchSlowReaders } from "./sessions/slow-readers.ts";
 import type { Shard } from "./shard.ts";
-import type { NodeIdentity } from "./start/node-identity.ts";
 import { type OpenedShard, openShard } from "./start/open-shard.ts";
-import type { CollectSnapshot } from "./start/snapshot-collector.ts";
 import { cleanExpiredTokens } from "./tokens/token-cleaner.ts";
-
-/** The root user a first start makes; a later start leaves users alone. */
-export interface RootUser {
-  readonly name: string;
-  /** Stored form of the password, see `Passwords.hash`. */
-  readonly passwordHash: string;
-}
-
-/** What a broker is made from. */
-export interface BrokerOptions {
-  readonly platform: Platform;
-  readonly kernel: ChecksumKernel;
-  readonly pool: BlockPool;
-  readonly config: BrokerConfig;
-  /** Encrypts messages in the data directory; absent, they are stored as they are sent. */
-  readonly cipher?: Cipher | undefined;
-  /** Which node of which cluster this is; left out, a server that stands alone. */
-  readonly identity?: NodeIdentity;
-  /**
-   * The way to the process's other shards, which own a part of the partitions; left out, or with one shard,
-   * all partitions are this one's. `kernel` and `pool` are over the memory that all of them share then.
-   */
-  readonly bus?: ShardBus;
-  /** Makes the broker one replica of a cluster; left out, it is alone. Not together with several shards. */
-  readonly cluster?: ClusterOptions | undefined;
-  /** The nodes clients may connect to; asked for each GetClusterMetadata. */
-  readonly roster: () => ClusterMetadata;
-  /** Called when the catalog has no user yet; without it such a start fails. */
-  readonly rootUser: () => Promise<RootUser>;
-  /** Makes the ZIP file of a GetSnapshot; without it the command is unavailable. */
-  readonly collectSnapshot?: CollectSnapshot;
-}
 
 /**
  * One shard of a server: takes connections, whichever transport made them, and serves every command.

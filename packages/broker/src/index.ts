@@ -12,8 +12,9 @@
  *
  * @packageDocumentation
  */
-export { Broker, type BrokerOptions, createBroker, type RootUser } from "./broker.ts";
+export { Broker, createBroker } from "./broker.ts";
 export { BROKER_DEFAULTS, type BrokerConfig } from "./broker-config.ts";
+export type { BrokerOptions, RootUser } from "./broker-options.ts";
 export type { ClusterOptions } from "./cluster/cluster-options.ts";
 export { type CatalogSource, readCatalog } from "./metadata-plane/read-catalog.ts";
 export type { BrokerMetrics } from "./metrics.ts";

@@ -8,7 +8,7 @@ import {
   type ViewLog,
 } from "@millrace/storage";
 import type { Replica } from "@millrace/vsr";
-import type { BrokerOptions } from "../broker.ts";
+import type { BrokerOptions } from "../broker-options.ts";
 import { METADATA_PATH } from "../metadata-plane/metadata-path.ts";
 import type { ForwardedOp } from "../partition-plane/forwarding/forwarded-op.ts";
 import { ForwardedOps } from "../partition-plane/forwarding/forwarded-ops.ts";

@@ -2,8 +2,7 @@ import { assert, CodedError, ErrorCode } from "@millrace/errors";
 import type { FrameHash } from "@millrace/framing";
 import type { StatePart } from "@millrace/protocol";
 import type { StateManifest, StateSink } from "../cluster/state-transfer/state-source.ts";
-import { SNAPSHOT_PART } from "./offered-metadata.ts";
-import { decodeSnapshot, type MetadataSnapshot } from "./snapshot.ts";
+import { decodeSnapshot, type MetadataSnapshot, SNAPSHOT_PART } from "./snapshot.ts";
 
 /** Bytes of a state at most, as of a snapshot on disk: more than 8192 sessions and 100,000 topics take. */
 const STATE_LENGTH_MAX = 1_073_741_824;

@@ -1,10 +1,7 @@
 import type { FrameHash } from "@millrace/framing";
 import type { OfferedState, StateSource } from "../cluster/state-transfer/state-source.ts";
 import type { MetadataPlane } from "./metadata-plane.ts";
-import { encodeSnapshot } from "./snapshot.ts";
-
-/** Name of the only part that the metadata group's state has. */
-export const SNAPSHOT_PART = "snapshot";
+import { encodeSnapshot, SNAPSHOT_PART } from "./snapshot.ts";
 
 /** The metadata group's state here, for other nodes: encoded when asked for, kept until they have it. */
 export function metadataSource(metadata: Pick<MetadataPlane, "snapshot">, hash: FrameHash): StateSource {

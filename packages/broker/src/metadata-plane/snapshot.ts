@@ -5,6 +5,9 @@ import { ClientTable } from "@millrace/vsr";
 
 const SNAPSHOT_VERSION = 1;
 
+/** Name of the only part that the metadata group's state has. */
+export const SNAPSHOT_PART = "snapshot";
+
 /** What the metadata group's state is made of: the catalog and who was answered what. */
 export interface MetadataState {
   readonly catalog: Metadata;

@@ -2,7 +2,7 @@ import { CodedError } from "@millrace/errors";
 import { encodeCreateRootUser, MetadataOperation, ROOT_USER_ID } from "@millrace/metadata";
 import { decodeResultSection } from "@millrace/protocol";
 import { SERVER_CLIENT } from "@millrace/vsr";
-import type { RootUser } from "../broker.ts";
+import type { RootUser } from "../broker-options.ts";
 import type { MetadataPlane } from "../metadata-plane/metadata-plane.ts";
 import type { MetadataAnswer } from "../metadata-plane/metadata-request.ts";
 

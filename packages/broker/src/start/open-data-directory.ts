@@ -6,7 +6,7 @@ import {
   makeKeyCheck,
   writeDataFormat,
 } from "@millrace/storage";
-import type { BrokerOptions } from "../broker.ts";
+import type { BrokerOptions } from "../broker-options.ts";
 import { checkIdentity, STANDING_ALONE } from "./node-identity.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { loadKeyHash } from "@millrace/framing";
 import type { Counter } from "@millrace/platform";
 import { type MetadataJournal, openMetadataJournal } from "@millrace/storage";
-import type { BrokerOptions } from "../broker.ts";
+import type { BrokerOptions } from "../broker-options.ts";
 import { ClusterMember } from "../cluster/cluster-member.ts";
 import { createPrepareChecksum } from "../consensus/prepare-checksum.ts";
 import { GroupPlane } from "../consumer-groups/group-plane.ts";
