@@ -61,6 +61,6 @@ function commandNamed(name: CommandName): Command {
  * The byte a server puts into the reply to `operation`: the same, but TruncatePartition for DeleteSegments,
  * since clients look for a result section under 68 and for none under 138.
  */
-export function replyOperationOf(operation: number): number {
+function replyOperationOf(operation: number): number {
   return operation === Operation.DeleteSegments ? Operation.TruncatePartition : operation;
 }

@@ -76,7 +76,6 @@ export {
   commandByCode,
   commandByOperation,
   isLegacyLogin,
-  replyOperationOf,
 } from "./command.ts";
 export {
   type Consumer,

@@ -22,8 +22,6 @@ export {
   checkDataFormat,
   type DataFormat,
   FORMAT_FILE,
-  FORMAT_VERSION,
-  LOCK_FILE,
   lockDataDirectory,
   writeDataFormat,
 } from "./data-directory/data-directory.ts";

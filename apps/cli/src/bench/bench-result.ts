@@ -22,7 +22,7 @@ const NANOS_PER_MS = 1e6;
 const BYTES_PER_MEGABYTE = 1e6;
 
 /** The quantiles that are shown, by their names in JSON. */
-export const QUANTILES = { p50: 0.5, p95: 0.95, p99: 0.99, p999: 0.999 } as const;
+const QUANTILES = { p50: 0.5, p95: 0.95, p99: 0.99, p999: 0.999 } as const;
 
 function latency(name: string, nanosOf: (meter: Meter) => number): Field<Line> {
   const value = ({ meter }: Line) => nanosOf(meter) / NANOS_PER_MS;
@@ -137,7 +137,7 @@ export function benchResult(run: BenchRun): Result {
 }
 
 /** One line a role, of all its actors together. */
-export function totalsOf({ roles }: BenchRun): Result {
+function totalsOf({ roles }: BenchRun): Result {
   return rows(
     LINE_FIELDS,
     roles.map((role) => ({ role, meter: role.total() })),

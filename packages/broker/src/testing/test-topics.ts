@@ -27,7 +27,7 @@ const place = { ...target, partitionId: 0 };
 export const HALF_SEGMENT = "x".repeat(600_000);
 
 /** Options as numbers, for topics that forget. */
-export function retentionOptions(options: Readonly<Record<string, number | bigint>>): OptionEntries {
+function retentionOptions(options: Readonly<Record<string, number | bigint>>): OptionEntries {
   return Object.entries(options).map(([key, value]) => ({
     key,
     value: typedField("uint64", BigInt(value)),

@@ -2,14 +2,14 @@ import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import type { Disk, DiskLock } from "@millrace/platform";
 
 /** Lock file of the process that uses the data directory. */
-export const LOCK_FILE = "millrace.lock";
+const LOCK_FILE = "millrace.lock";
 /** File that says whose a data directory is. */
 export const FORMAT_FILE = "millrace.format";
 /**
  * Version of the directory as a whole; a newer one is refused. A directory that is not encrypted has version
  * 1: whoever reads only that would take encrypted messages for what was sent.
  */
-export const FORMAT_VERSION = 2;
+const FORMAT_VERSION = 2;
 const FORMAT_VERSION_PLAIN = 1;
 const PRODUCT = "millrace";
 /** The one way of encryption there is. */

@@ -38,7 +38,7 @@ export interface Line {
 }
 
 /** A log that keeps its lines. */
-export function recordingLog(lines: Line[]): Log {
+function recordingLog(lines: Line[]): Log {
   const at = (level: string) => (message: string, facts?: Readonly<Record<string, unknown>>) =>
     void lines.push({ level, message, facts });
   return {
@@ -51,11 +51,11 @@ export function recordingLog(lines: Line[]): Log {
   };
 }
 
-export function payloadText(payload: Uint8Array): string {
+function payloadText(payload: Uint8Array): string {
   return new TextDecoder().decode(payload);
 }
 
-export function decodeParts(parts: readonly Uint8Array[]): Seen[] {
+function decodeParts(parts: readonly Uint8Array[]): Seen[] {
   const length = parts.reduce((sum, part) => sum + part.length, 0);
   const bytes = new Uint8Array(length);
   let at = 0;

@@ -232,11 +232,6 @@ export class Partition {
       .map(({ id }) => id);
   }
 
-  /** How many consumers or groups have a committed offset. @throws CodedError `offsetsFault` */
-  consumerOffsetCount(kind: 1 | 2): number {
-    return knownOffsets(this.#state).count(kind);
-  }
-
   /**
    * True when an offset of this key may be stored: after every accepted op it is there already, or there is
    * room.

@@ -174,7 +174,7 @@ describe("a changed bit before something good", () => {
     assert.throws(() => partition.consumerOffset(2, 8), isDamage);
     assert.throws(() => partition.mayStoreConsumerOffset(1, 7), isDamage);
     assert.throws(() => partition.acceptedConsumerOffsets(), isDamage);
-    assert.throws(() => partition.consumerOffsetCount(1), isDamage);
+    assert.throws(() => partition.consumerOffsetIds(1), isDamage);
     assert.deepEqual(await lostOffsets(bench, all), []);
     await bench.close();
   });

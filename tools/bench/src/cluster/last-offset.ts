@@ -10,11 +10,7 @@ const LOOK_MS = 50;
 let looker = 1_000_000n;
 
 /** The last offset of partition 0 of topic `t` as one node has it; undefined while the node cannot say. */
-export async function lastOffsetOf(
-  nodes: BenchNodes,
-  at: number,
-  stream: string,
-): Promise<number | undefined> {
+async function lastOffsetOf(nodes: BenchNodes, at: number, stream: string): Promise<number | undefined> {
   const client = await openClient(nodes.portOf(at), looker++).catch(() => undefined);
   if (client === undefined) return undefined;
   const { connection, requests } = client;
