@@ -1,8 +1,6 @@
 import { type Command, Option } from "commander";
 import { CONNECTION_OPTIONS, type ConnectionOptionRow } from "./connection-options.table.ts";
-
-/** Texts of connection options by their names in commander: `tcpServerAddress`. Absent ones have defaults. */
-export type ConnectionTexts = Readonly<Record<string, string | undefined>>;
+import type { ConnectionTexts } from "./connection-texts.ts";
 
 /**
  * Adds the connection options, which come before the command. They have no default here: a context or the

@@ -1,7 +1,7 @@
 import type { ClientOptions, TlsOptions } from "@millrace/client";
 import { InvalidArgumentError } from "commander";
 import { addressText } from "./address.ts";
-import type { ConnectionTexts } from "./connection-options.ts";
+import type { ConnectionTexts } from "./connection-texts.ts";
 
 const STANDARD = { url: "http://localhost:3000", retries: "3" } as const;
 const PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };

@@ -7,13 +7,8 @@ import { parseDuration } from "../formats/duration.ts";
 import type { World } from "../world.ts";
 import { addressText, parseAddress } from "./address.ts";
 import { CONNECTION_OPTIONS } from "./connection-options.table.ts";
-import {
-  attributeOf,
-  type ConnectionTexts,
-  contextKeyOf,
-  typedTexts,
-  variableOf,
-} from "./connection-options.ts";
+import { attributeOf, contextKeyOf, typedTexts, variableOf } from "./connection-options.ts";
+import type { ConnectionTexts } from "./connection-texts.ts";
 import { CREDENTIAL_NAMES, type CredentialOptions, hasTypedCredentials } from "./credential-options.ts";
 import type { Credentials } from "./credentials.ts";
 import { httpTarget, httpTexts } from "./http-target.ts";
