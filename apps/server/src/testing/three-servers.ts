@@ -25,6 +25,8 @@ class NodeServer implements NodeProcess {
       MILLRACE_TCP_ADDRESS: `127.0.0.1:${this.port}`,
       MILLRACE_HTTP_ENABLED: "false",
       MILLRACE_WEBSOCKET_ENABLED: "false",
+      // However many the run asks for: with more the start of a node is refused.
+      MILLRACE_SHARDING_CPU_ALLOCATION: "1",
     });
     assert.equal(await this.#process.port(), this.port);
   }

@@ -1,6 +1,9 @@
 import { NODES, type NodePlace, ThreeNodes } from "@millrace/testkit";
 import { RealServer } from "./real-server.test.ts";
 
+/** A node of a cluster has one shard, however many the run asks for: with more the start is refused. */
+const ONE_SHARD = { MILLRACE_SHARDING_CPU_ALLOCATION: "1" };
+
 /** Three server processes that are a cluster; each can be killed and started again. */
 export class RealCluster {
   readonly #nodes: ThreeNodes<RealServer>;
@@ -40,7 +43,7 @@ export class RealCluster {
 }
 
 function makeNode({ args, ports }: NodePlace): RealServer {
-  const server = new RealServer({}, args);
+  const server = new RealServer(ONE_SHARD, args);
   server.address = `127.0.0.1:${ports.tcp}`;
   server.webSocketAddress = `127.0.0.1:${ports.websocket}`;
   return server;
