@@ -90,7 +90,7 @@ export class MetadataPlane {
     const parts = { clock, log, journal, step, fetchState, cancelFetch };
     this.#replication = peers && silent && new MetadataReplication({ ...parts, peers, silent });
     this.forwarded = peers && this.#forwardOver(peers);
-    this.#replica = this.#replicaOf(recovered.suffix);
+    this.#replica = this.#createReplica(recovered.suffix);
     this.#queue = new AdmissionQueue({
       clock: options.clock,
       timeoutMs: options.admissionTimeoutMs,
@@ -173,7 +173,7 @@ export class MetadataPlane {
   /** The whole group has just been made: this replica, which never spoke, begins with an empty log. */
   becomeNew(): void {
     this.#replication?.noteFormed(() => {
-      this.#replica = this.#replicaOf([], true);
+      this.#replica = this.#createReplica([], "new");
       this.#pump();
     });
   }
@@ -355,7 +355,7 @@ export class MetadataPlane {
     this.#options.log.error("The metadata journal could not be written.", { code: failure.code });
     if (this.#replication === undefined) {
       this.#failure = undefined;
-      this.#replica = this.#replicaOf([]);
+      this.#replica = this.#createReplica([]);
       this.#underWay.refuseAll(failure.code);
     } else {
       this.#replication.fail(failure);
@@ -363,7 +363,8 @@ export class MetadataPlane {
     }
   }
 
-  #replicaOf(suffix: readonly Prepare[], isNew = false): Replica {
-    return replicaOf(this.#options, { end: this.#end, suffix, isNew, clientTable: this.#clientTable });
+  #createReplica(suffix: readonly Prepare[], how?: "new"): Replica {
+    const beginning = { end: this.#end, suffix, isNew: how === "new", clientTable: this.#clientTable };
+    return replicaOf(this.#options, beginning);
   }
 }

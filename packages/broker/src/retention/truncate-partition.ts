@@ -10,7 +10,7 @@ import type { RetentionLook, Truncation, TruncationOrder, TruncationOutcome } fr
 const NOTHING: Truncation = { segmentsCount: 0, messagesCount: 0, byteLength: 0, firstOffset: 0 };
 
 /** What retention looks at, after every accepted op. @throws CodedError PartitionDamaged */
-function retentionFacts(partition: Partition): RetentionFacts {
+export function retentionFacts(partition: Partition): RetentionFacts {
   return { sealed: partition.sealedSegments(), offsets: partition.acceptedConsumerOffsets() };
 }
 
