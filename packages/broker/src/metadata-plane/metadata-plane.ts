@@ -209,7 +209,7 @@ export class MetadataPlane {
       this.forwarded?.executed(op);
       this.#underWay.tellIdle();
     });
-    this.#underWay.refuseAll(ErrorCode.TransientNotCommitted);
+    this.#refuseInFlight(ErrorCode.TransientNotCommitted);
     this.#replication?.hear({ kind: "state-installed", op, checksum, clientTable });
   }
 
@@ -236,7 +236,7 @@ export class MetadataPlane {
     for (const request of this.#queue.drain()) refuse(request, ErrorCode.ShuttingDown);
     const journalIdle = this.#replication?.stop();
     this.forwarded?.stop();
-    if (this.#replication !== undefined) this.#underWay.refuseAll(ErrorCode.TransientNotCommitted);
+    if (this.#replication !== undefined) this.#refuseInFlight(ErrorCode.TransientNotCommitted);
     await journalIdle;
     await this.#underWay.idle();
     await this.#checkpoints.idle();
@@ -356,11 +356,15 @@ export class MetadataPlane {
     if (this.#replication === undefined) {
       this.#failure = undefined;
       this.#replica = this.#createReplica([]);
-      this.#underWay.refuseAll(failure.code);
+      this.#refuseInFlight(failure.code);
     } else {
       this.#replication.fail(failure);
-      this.#underWay.refuseAll(ErrorCode.TransientNotCommitted);
+      this.#refuseInFlight(ErrorCode.TransientNotCommitted);
     }
+  }
+
+  #refuseInFlight(code: number): void {
+    this.#underWay.refuseAll(code);
   }
 
   #createReplica(suffix: readonly Prepare[], how?: "new"): Replica {
