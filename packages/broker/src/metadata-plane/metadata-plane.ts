@@ -180,9 +180,19 @@ export class MetadataPlane {
     this.#queue.watch();
   }
 
+  /** True while this replica has never spoken and learned nothing from the others: it has nothing to lose. */
+  get mayBecomeNew(): boolean {
+    return this.#replication?.hasSpoken === false && this.#isUntouched;
+  }
+
+  get #isUntouched(): boolean {
+    return this.#replica.op === 0 && this.#replica.status !== "normal";
+  }
+
   /** The whole group has just been made: this replica, which never spoke, begins with an empty log. */
   becomeNew(): void {
     this.#replication?.noteFormed(() => {
+      if (!this.#isUntouched) return;
       this.#replica = this.#createReplica([], "new");
       this.#pump();
     });

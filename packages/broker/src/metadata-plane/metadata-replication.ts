@@ -48,12 +48,17 @@ export class MetadataReplication {
     this.#options = options;
     const { clock, log, silent, step } = options;
     this.#link = new ReplicaLink({ clock, log, silent, facts: { group: "metadata" }, step });
-    this.#isForgetful = !options.journal.superblock.record.hasSpoken;
+    this.#isForgetful = !this.hasSpoken;
   }
 
   /** It is silent: what has not come from the others does not come. */
   get isStopped(): boolean {
     return this.#link.isStopped;
+  }
+
+  /** The replica may have promised something to the others, as far as its directory knows. */
+  get hasSpoken(): boolean {
+    return this.#options.journal.superblock.record.hasSpoken;
   }
 
   /** Nothing is said, heard or written any more. Settles when the journal is not being changed. */
