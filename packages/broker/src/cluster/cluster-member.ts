@@ -113,9 +113,10 @@ export class ClusterMember {
     return new ClusterMember(options, { peers, viewLog, superblock, transfers, deniedTransient });
   }
 
-  /** See `ReplicationContext`. */
+  /** See `ReplicationContext`. Before the cluster formed here or took this node in, that is every group. */
   isForgotten({ revision }: PartitionIdentity): boolean {
-    return revision <= this.#superblock.record.forgottenOp;
+    const { hasSpoken, forgottenOp } = this.#superblock.record;
+    return !hasSpoken || revision <= forgottenOp;
   }
 
   /** See `ReplicationContext`. */
@@ -255,8 +256,8 @@ export class ClusterMember {
   }
 
   /**
-   * Waits with the others for the cluster to form, unless they have one already and take this node in. One that
-   * holds something says so to those who wait.
+   * Waits with the others for the cluster to form, unless they have one already and take this node in. One
+   * that holds something says so to those who wait.
    */
   #form({ metadata, platform }: Shard): Formation {
     const { replica, replicaCount } = this.peers;

@@ -8,7 +8,9 @@ interface Told {
   readonly starts: readonly number[];
 }
 
-/** Nodes of which each starts with a directory: empty when it names a start, else one that holds something. */
+/**
+ * Nodes of which each starts with a directory: empty when it names a start, else one that holds something.
+ */
 class Nodes {
   readonly formed: number[] = [];
   readonly #formations: Formation[];

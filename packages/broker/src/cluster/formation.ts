@@ -48,7 +48,9 @@ export class Formation {
     for (let to = 0; to < replicaCount; to += 1) if (to !== replica) send(to, this.#heard);
   }
 
-  /** A node tells which starts it has heard of, or the cluster formed of; 0 for itself when it is not empty. */
+  /**
+   * A node tells which starts it has heard of, or the cluster formed of; 0 for itself when it is not empty.
+   */
   onStarts(from: number, starts: readonly number[]): void {
     const { replica, replicaCount, start, send } = this.#options;
     if (starts.length !== replicaCount) return;

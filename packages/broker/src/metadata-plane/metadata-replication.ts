@@ -48,7 +48,7 @@ export class MetadataReplication {
     this.#options = options;
     const { clock, log, silent, step } = options;
     this.#link = new ReplicaLink({ clock, log, silent, facts: { group: "metadata" }, step });
-    this.#isForgetful = !this.hasSpoken;
+    this.#isForgetful = !this.hasSpoken || options.journal.superblock.record.forgottenOp === EVERY_OP;
   }
 
   /** It is silent: what has not come from the others does not come. */
