@@ -71,8 +71,8 @@ export class GroupRecovery {
 }
 
 /**
- * True when files of the partition are there. Its view is noted before they are made, so where none is noted it
- * was deleted, and the op that made it is executed again: what it may have said is forgotten.
+ * True when files of the partition are there. Its view is noted before they are made, so where none is noted
+ * it was deleted, and the op that made it is executed again: what it may have said is forgotten.
  */
 async function holds(disk: Disk, path: string): Promise<boolean> {
   return (await disk.readDirectory(path)).length > 0;
