@@ -147,8 +147,8 @@ export class PartitionGroup {
   }
 
   /**
-   * Takes the partition out of use, to be `opened` anew; what comes waits. Nothing is on its way to the files;
-   * a replica may hold what the others know the fate of.
+   * Takes the partition out of use, to be `opened` anew; what comes waits. Nothing is on its way to the
+   * files; a replica may hold what the others know the fate of.
    */
   takeOut(): Partition | undefined {
     const partition = this.#partition;

@@ -63,8 +63,8 @@ export class PartitionReplication {
 
   /**
    * The partition takes no writes: the replica is silent. Once a full disk has space, or the disk lets the
-   * files be opened whole, it begins anew with what its journal holds, as at a start. Damage, which a start has
-   * found, is not mended by another one.
+   * files be opened whole, it begins anew with what its journal holds, as at a start. Damage, which a start
+   * has found, is not mended by another one.
    */
   fail(failure: CodedError): void {
     if (failure.code === ErrorCode.PartitionDamaged || this.#group.isClosed) void this.stop();
