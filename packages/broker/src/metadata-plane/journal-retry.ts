@@ -1,6 +1,6 @@
 import type { Clock, Timer } from "@millrace/platform";
 
-/** Milliseconds until a replica whose journal found the disk full begins anew; then twice as long each time. */
+/** Milliseconds until a replica whose journal found no space begins anew; then twice as long each time. */
 const FIRST_DELAY_MS = 1000;
 /** Longest wait, so that space is noticed soon. */
 const DELAY_MAX_MS = 60_000;
