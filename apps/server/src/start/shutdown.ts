@@ -81,6 +81,11 @@ export function exitOnWedgedReplica(log: Log, flushLog: () => void): (reason: st
   };
 }
 
+const ADVICE =
+  "Start it again: what was acknowledged is in its files, and the other nodes of a cluster go on. If it stops " +
+  "again, keep the data directory as it is and report this line and the log before it; a node of a cluster " +
+  "can go on with an empty directory meanwhile, one node at a time.";
+
 /**
  * A mistake of our own ends the process: it never goes on half alive.
  *
@@ -89,7 +94,7 @@ export function exitOnWedgedReplica(log: Log, flushLog: () => void): (reason: st
 export function exitOnBrokenInvariants(log: Log, flushLog: () => void): void {
   const onBroken = (error: unknown) => {
     const { message, stack } = error instanceof Error ? error : new Error(String(error));
-    log.error("The server stops because of a mistake of its own.", { message, stack });
+    log.error("The server stops because of a mistake of its own.", { message, advice: ADVICE, stack });
     flushLog();
     process.exit(EXIT_BROKEN);
   };

@@ -1,5 +1,5 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
-import type { Counter, Metrics } from "@millrace/platform";
+import type { Counter, Metrics, Random } from "@millrace/platform";
 import {
   type MetadataJournal,
   openViewLog,
@@ -113,9 +113,10 @@ export class ClusterMember {
     return new ClusterMember(options, { peers, viewLog, superblock, transfers, deniedTransient });
   }
 
-  /** See `ReplicationContext`. */
+  /** See `ReplicationContext`. Before the cluster formed here or took this node in, that is every group. */
   isForgotten({ revision }: PartitionIdentity): boolean {
-    return revision <= this.#superblock.record.forgottenOp;
+    const { hasSpoken, forgottenOp } = this.#superblock.record;
+    return !hasSpoken || revision <= forgottenOp;
   }
 
   /** See `ReplicationContext`. */
@@ -146,14 +147,14 @@ export class ClusterMember {
     const { metadata, partitions, platform } = shard;
     this.#partitions = partitions;
     const liveness = new Liveness(shard, this.peers);
-    const formation = this.#isSilent ? this.#form(shard) : undefined;
+    const formation = this.#form(shard);
     this.peers.listen({
       metadata: (from, message) => metadata.hear({ kind: "message", from, message }),
       partition: (identity, from, message, body) => {
         const handle = partitions.find(identity);
         if (handle instanceof LocalPartition) handle.group.replication?.receive(from, message, body);
       },
-      formation: (from, starts) => formation?.onStarts(from, starts),
+      formation: (from, starts) => formation.onStarts(from, starts),
       forwardedRequest: (from, request) => metadata.forwarded?.onRequest(from, request),
       forwardedAnswer: (from, answer) => metadata.forwarded?.onAnswer(from, answer),
       state: (from, group, message) => this.transfers.receive(from, group, message),
@@ -254,16 +255,20 @@ export class ClusterMember {
     });
   }
 
-  /** Waits with the others for the cluster to form, unless they have one already and take this node in. */
+  /**
+   * Waits with the others for the cluster to form, unless they have one already and take this node in. One
+   * that holds something says so to those who wait.
+   */
   #form({ metadata, platform }: Shard): Formation {
     const { replica, replicaCount } = this.peers;
     const formation = new Formation({
-      ...{ replica, replicaCount, start: 1 + Math.floor(platform.random.fraction() * START_MAX) },
+      ...{ replica, replicaCount, start: this.#isSilent ? drawStart(platform.random) : 0 },
       send: (to, starts) => this.peers.sendFormation(to, starts),
+      isEmpty: () => metadata.mayBecomeNew,
       formed: () => metadata.becomeNew(),
     });
     const tell = () => {
-      if (!formation.isOpen || metadata.primary !== undefined) return;
+      if (!formation.isOpen) return;
       formation.tell();
       timer = platform.clock.setTimer(FORMATION_INTERVAL_MS, tell);
     };
@@ -284,6 +289,10 @@ export class ClusterMember {
     };
     this.#stops.push(() => timer.cancel());
   }
+}
+
+function drawStart(random: Random): number {
+  return 1 + Math.floor(random.fraction() * START_MAX);
 }
 
 function checkAbilities({ bus, cipher }: BrokerOptions): void {

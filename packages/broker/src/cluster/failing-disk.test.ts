@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ErrorCode } from "@millrace/errors";
-import type { DiskCall } from "@millrace/platform/sim";
+import type { DiskCall, SimDisk } from "@millrace/platform/sim";
 import { encodeCreateStream, encodeRepairPartition } from "@millrace/protocol";
 import { newWriter, type SmallCluster, smallCluster } from "../testing/small-cluster.ts";
 import { sendBody } from "../testing/test-batches.ts";
@@ -23,6 +23,7 @@ function works(cluster: TestCluster, at: number): void {
 }
 
 const PARTITIONS = "streams/";
+const MIB = 1_048_576;
 const VIEWS = "metadata/views";
 const METADATA_JOURNAL = "metadata/journal";
 const PLACE = { stream: { kind: "numeric", id: 0 }, topic: { kind: "numeric", id: 0 } } as const;
@@ -152,14 +153,63 @@ describe("A replica whose disk fails", () => {
     await cluster.stop();
   });
 
-  it("leads the metadata no more when their journal fails, and what it was asked has an open outcome.", async () => {
-    const { cluster, client, primary, backups } = await smallCluster();
+  it("leads the metadata no more while a full disk refuses their journal, and goes on by itself later.", async () => {
+    const parts = await smallCluster();
+    const { cluster, client, primary, backups } = parts;
     fails(cluster, primary, METADATA_JOURNAL, "ENOSPC");
     const asked = client.command("CreateStream", encodeCreateStream({ name: "second", options: [] }));
     assert.equal((await cluster.drive(asked)).code, ErrorCode.TransientNotCommitted, "others may commit it");
     const { metadata } = cluster.broker(primary).shard;
     assert.deepEqual([metadata.isPrimary, metadata.primary], [false, undefined]);
+    assert.equal(silentOf(parts, primary), 1);
     await cluster.until(() => backups.some((at) => cluster.broker(at).shard.metadata.isPrimary));
+    const leader = backups.find((at) => cluster.broker(at).shard.metadata.isPrimary) ?? -1;
+    const other = await cluster.login(leader, 70n);
+    await cluster.drive(other.ok("CreateStream", encodeCreateStream({ name: "third", options: [] })));
+    await cluster.clock.run(20_000);
+    assert.equal(silentOf(parts, primary), 1, "it was tried again and found no space");
+    works(cluster, primary);
+    await cluster.until(() => silentOf(parts, primary) === 0 && metadata.primary !== undefined);
+    await cluster.until(() => metadata.commit === cluster.broker(leader).shard.metadata.commit);
+    assert.ok(metadata.catalog.streams().some(({ name }) => name === "third"));
+    const [idle] = backups.filter((at) => at !== leader) as [number];
+    cluster.kill(idle);
+    await cluster.drive(other.ok("CreateStream", encodeCreateStream({ name: "fourth", options: [] })));
+    await cluster.until(() => metadata.catalog.streams().some(({ name }) => name === "fourth"));
+    await cluster.stop();
+  });
+
+  it("whose partition opens for reading only on a full disk takes part once there is space.", async () => {
+    const parts = await smallCluster();
+    const { cluster, client, backups } = parts;
+    const [failing] = backups;
+    await send(cluster, client, "a");
+    await send(cluster, client, "b");
+    await cluster.until(() => parts.groups[failing]?.partition?.lastOp === 2);
+    cluster.kill(failing);
+    const disk = cluster.nodes[failing]?.disk;
+    assert.ok(disk !== undefined);
+    const path = await opsOf(disk);
+    // A torn record, which is kept aside before it is cut.
+    await disk.writeWhole(path, Uint8Array.from([...((await disk.readWhole(path, MIB)) ?? []), 1, 2, 3]));
+    fails(cluster, failing, "quarantine", "ENOSPC");
+    await cluster.startNode(failing);
+    await cluster.until(() => silentOf(parts, failing) === 1);
+    await send(cluster, client, "c");
+    await cluster.clock.run(20_000);
+    assert.equal(silentOf(parts, failing), 1, "it was tried again and found no space");
+    works(cluster, failing);
+    await cluster.until(() => silentOf(parts, failing) === 0);
+    await holdsEverywhere(parts, ["a", "b", "c"]);
+    cluster.kill(backups[1]);
+    await send(cluster, client, "d");
     await cluster.stop();
   });
 });
+
+/** The op records of partition 0. */
+async function opsOf(disk: SimDisk): Promise<string> {
+  const folder = "streams/0/topics/0/partitions";
+  const [partition] = await disk.readDirectory(folder);
+  return `${folder}/${partition?.name}/${"0".padStart(20, "0")}.ops`;
+}

@@ -6,6 +6,11 @@ import type { SilentGroups } from "./silent-groups.ts";
 /** Milliseconds between two tries of a write that found the disk full. */
 const SPACE_INTERVAL_MS = 1000;
 
+const SILENT_UNTIL_STARTED =
+  "This node cannot keep what it promises the others; it is silent until it is started again.";
+const SILENT_FOR_NOW =
+  "A replica is silent: its disk refuses what it has to write. It is tried again after 1 to 60 s; make space.";
+
 /** What the side of a group that faces the others works with. */
 export interface ReplicaLinkOptions {
   readonly clock: Clock;
@@ -61,13 +66,20 @@ export class ReplicaLink {
       });
   }
 
-  /** What was promised cannot be kept. */
-  fail(error: unknown): void {
+  /**
+   * What was promised cannot be kept.
+   * @param isTriedAgain  the replica begins anew by itself, when the disk lets it
+   */
+  fail(error: unknown, isTriedAgain = false): void {
     this.#isStopped = true;
     const { log, facts, silent } = this.#options;
-    const text = "This node cannot keep what it promises the others; it is silent until it is started again.";
-    log.error(text, { ...facts, error });
+    log.error(isTriedAgain ? SILENT_FOR_NOW : SILENT_UNTIL_STARTED, { ...facts, error });
     silent.isSilent(this, facts, error);
+  }
+
+  /** Settles when what was to be kept by now is, or will never be. */
+  allKept(): Promise<void> {
+    return this.#kept;
   }
 
   /** Changes the journal as a whole, behind the changes before: a cut, another replica's state. */

@@ -1,5 +1,4 @@
-import type { CodedError } from "@millrace/errors";
-import { ErrorCode } from "@millrace/errors";
+import { type CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import type { FrameHash } from "@millrace/framing";
 import type { Effect, Metadata } from "@millrace/metadata";
 import type { Clock, Log } from "@millrace/platform";
@@ -16,10 +15,11 @@ import { executeOp } from "./execute-op.ts";
 import { ForwardedRequests, type ForwardingWire } from "./forwarded-requests.ts";
 import { IncomingMetadata } from "./incoming-metadata.ts";
 import { effectsBetween } from "./installed-effects.ts";
+import { JournalRetry } from "./journal-retry.ts";
 import type { MetadataBody } from "./metadata-body.ts";
 import { MetadataReplication } from "./metadata-replication.ts";
 import type { MetadataRequest } from "./metadata-request.ts";
-import type { RecoveredMetadata } from "./recover-state.ts";
+import { type RecoveredMetadata, readSuffix } from "./recover-state.ts";
 import { replicaOf } from "./replica-of.ts";
 import type { LogEnd, MetadataSnapshot } from "./snapshot.ts";
 import { refuse, UnderWay } from "./under-way.ts";
@@ -64,6 +64,7 @@ export class MetadataPlane {
   readonly #options: MetadataPlaneOptions;
   readonly #queue: AdmissionQueue<MetadataRequest>;
   readonly #replication: MetadataReplication | undefined;
+  readonly #retry: JournalRetry;
   /** Requests between this node and the primary's; nothing where there is no other node. */
   readonly forwarded: ForwardedRequests | undefined;
   readonly #underWay = new UnderWay();
@@ -87,6 +88,7 @@ export class MetadataPlane {
     const fetchState = (wish: Pick<StateWish, "from" | "op">) => this.#fetchState(wish);
     const cancelFetch = () => options.transfers?.cancel(METADATA_GROUP);
     const { clock, silent } = options;
+    this.#retry = new JournalRetry(clock);
     const parts = { clock, log, journal, step, fetchState, cancelFetch };
     this.#replication = peers && silent && new MetadataReplication({ ...parts, peers, silent });
     this.forwarded = peers && this.#forwardOver(peers);
@@ -170,9 +172,19 @@ export class MetadataPlane {
     this.#queue.watch();
   }
 
+  /** True while this replica has never spoken and learned nothing from the others: it has nothing to lose. */
+  get mayBecomeNew(): boolean {
+    return this.#replication?.hasSpoken === false && this.#isUntouched;
+  }
+
+  get #isUntouched(): boolean {
+    return this.#replica.op === 0 && this.#replica.status !== "normal";
+  }
+
   /** The whole group has just been made: this replica, which never spoke, begins with an empty log. */
   becomeNew(): void {
     this.#replication?.noteFormed(() => {
+      if (!this.#isUntouched) return;
       this.#replica = this.#createReplica([], "new");
       this.#pump();
     });
@@ -234,6 +246,7 @@ export class MetadataPlane {
   async stop(): Promise<void> {
     this.#isStopped = true;
     for (const request of this.#queue.drain()) refuse(request, ErrorCode.ShuttingDown);
+    this.#retry.stop();
     const journalIdle = this.#replication?.stop();
     this.forwarded?.stop();
     if (this.#replication !== undefined) this.#refuseInFlight(ErrorCode.TransientNotCommitted);
@@ -319,6 +332,7 @@ export class MetadataPlane {
     if (error !== undefined) this.#failure ??= error;
     if (this.#failure === undefined) {
       const { op, checksum } = prepare;
+      this.#retry.worked();
       this.#perform(this.#replica.step({ kind: "journal-written", op, checksum }));
     } else if (this.#writesPending === 0) this.#startOver(this.#failure);
     this.#pump();
@@ -349,7 +363,7 @@ export class MetadataPlane {
   /**
    * A journal write failed: every op after the last executed one is refused, and the group goes on from
    * there. A replica of several cannot unsay what it has told the others: it stays silent until it is
-   * started again.
+   * started again, or begins anew when it was a full disk.
    */
   #startOver(failure: CodedError): void {
     this.#options.log.error("The metadata journal could not be written.", { code: failure.code });
@@ -360,7 +374,23 @@ export class MetadataPlane {
     } else {
       this.#replication.fail(failure);
       this.#refuseInFlight(ErrorCode.TransientNotCommitted);
+      if (isCodedError(failure, ErrorCode.DiskFull)) this.#retry.later(() => void this.#beginAnew());
     }
+  }
+
+  /** What the journal holds is what it has told the others: it goes on from there, as at a start. */
+  async #beginAnew(): Promise<void> {
+    const read = () => readSuffix(this.#options.journal, this.#end.op);
+    const begin = (suffix: readonly Prepare[]) => {
+      if (this.#isStopped) return;
+      this.#failure = undefined;
+      this.#replica = this.#createReplica(suffix);
+    };
+    await this.#replication?.beginAnew(read, begin).catch((error: unknown) => {
+      this.#options.log.error("The metadata journal could not be read again; start this node anew.", {
+        error,
+      });
+    });
   }
 
   #refuseInFlight(code: number): void {

@@ -38,7 +38,7 @@ const EVERY_OP = Number.MAX_SAFE_INTEGER;
  */
 export class MetadataReplication {
   readonly #options: MetadataReplicationOptions;
-  readonly #link: ReplicaLink;
+  #link: ReplicaLink;
   /** Nothing is known of what this replica may have said before its directory was lost. */
   #isForgetful: boolean;
   /** Op of the state that was installed last: what is asked to be cut below it is gone already. */
@@ -46,14 +46,23 @@ export class MetadataReplication {
 
   constructor(options: MetadataReplicationOptions) {
     this.#options = options;
-    const { clock, log, silent, step } = options;
-    this.#link = new ReplicaLink({ clock, log, silent, facts: { group: "metadata" }, step });
-    this.#isForgetful = !options.journal.superblock.record.hasSpoken;
+    this.#link = this.#newLink();
+    this.#isForgetful = !this.hasSpoken || options.journal.superblock.record.forgottenOp === EVERY_OP;
+  }
+
+  #newLink(): ReplicaLink {
+    const { clock, log, silent, step } = this.#options;
+    return new ReplicaLink({ clock, log, silent, facts: { group: "metadata" }, step });
   }
 
   /** It is silent: what has not come from the others does not come. */
   get isStopped(): boolean {
     return this.#link.isStopped;
+  }
+
+  /** The replica may have promised something to the others, as far as its directory knows. */
+  get hasSpoken(): boolean {
+    return this.#options.journal.superblock.record.hasSpoken;
   }
 
   /** Nothing is said, heard or written any more. Settles when the journal is not being changed. */
@@ -63,9 +72,24 @@ export class MetadataReplication {
     return this.#link.journalIdle();
   }
 
-  /** A journal write failed: the replica is silent until it is started again. */
+  /** A journal write failed: the replica is silent, on a full disk until it begins anew. */
   fail(failure: CodedError): void {
-    this.#link.fail(failure);
+    this.#link.fail(failure, isCodedError(failure, ErrorCode.DiskFull));
+  }
+
+  /**
+   * Speaks again for a replica that begins anew from its files, as at a start; `begin` makes it once nothing
+   * that the silent one wrote is on its way. Rejects with what `read` does; then it stays silent.
+   */
+  async beginAnew<Found>(read: () => Promise<Found>, begin: (found: Found) => void): Promise<void> {
+    const silenced = this.#link;
+    await silenced.allKept();
+    await silenced.changeJournal(async () => {
+      const found = await read();
+      this.#link = this.#newLink();
+      silenced.stop();
+      begin(found);
+    });
   }
 
   /** Hands an input to the replica, unless this side is stopped. */

@@ -48,6 +48,19 @@ function knownCommit(records: readonly JournalRecord[]): number {
   return records.reduce((known, { commit }) => Math.max(known, commit), 0);
 }
 
+/**
+ * Journaled ops above the last executed one, in order, as a start finds them.
+ * @throws CodedError MetadataDamaged; what the disk answers
+ */
+export async function readSuffix(journal: MetadataJournal, executed: number): Promise<readonly Prepare[]> {
+  const suffix: Prepare[] = [];
+  for (let op = executed + 1; op <= journal.lastOp; op += 1) {
+    const record = await journal.read(op);
+    if (record !== undefined) suffix.push(prepareOf(record));
+  }
+  return suffix;
+}
+
 /** The prepare a journaled op was. */
 export function prepareOf({ session, body: bytes, ...header }: JournalRecord): Prepare {
   const body: MetadataBody = { bytes, request: undefined };

@@ -27,20 +27,20 @@ export class GroupRecovery {
 
   /**
    * Before the files are opened: finishes a cut, or the replacing of the files by another replica's, that a
-   * kill interrupted; notes the view of a group that has
-   * just been made, so that one without a note is never taken for new, nor one with a note when the op that
-   * made it is executed again.
+   * kill interrupted; notes the view of a group that has just been made, so that one without a note is never
+   * taken for new, nor one with a note when the op that made it is executed again.
    * @throws CodedError what the disk answers
    */
   async prepare(disk: Disk, bornInView: number | undefined): Promise<void> {
     const { viewLog } = this.#replication;
     const isKnown = viewLog.has(this.#identity);
-    this.#isForgotten = !isKnown && this.#replication.isForgotten(this.#identity);
+    const path = partitionPath(this.#identity);
+    this.#isForgotten =
+      !isKnown && (this.#replication.isForgotten(this.#identity) || (await holds(disk, path)));
     if (bornInView !== undefined && !isKnown && !this.#isForgotten) {
       this.#isNew = true;
       await this.#write({ view: bornInView, logView: bornInView });
     }
-    const path = partitionPath(this.#identity);
     const { cutAbove, hasIncoming } = viewLog.get(this.#identity);
     if (hasIncoming) {
       await installIncoming(disk, { from: incomingPath(this.#identity), to: path });
@@ -68,4 +68,12 @@ export class GroupRecovery {
       ),
     );
   }
+}
+
+/**
+ * True when files of the partition are there. Its view is noted before they are made, so where none is noted
+ * it was deleted, and the op that made it is executed again: what it may have said is forgotten.
+ */
+async function holds(disk: Disk, path: string): Promise<boolean> {
+  return (await disk.readDirectory(path)).length > 0;
 }

@@ -26,6 +26,7 @@ import {
 } from "./partition-handle.ts";
 import type { PartitionHost } from "./partition-host.ts";
 import type { PartitionSettings } from "./partition-settings.ts";
+import { shownOf } from "./shown-partition.ts";
 
 /** A partition that this shard owns. */
 export class LocalPartition implements PartitionHandle {
@@ -44,7 +45,7 @@ export class LocalPartition implements PartitionHandle {
   }
 
   get contents(): PartitionContents {
-    return contentsOf(this.group.partition);
+    return contentsOf(shownOf(this.group));
   }
 
   get purgesBegun(): number {

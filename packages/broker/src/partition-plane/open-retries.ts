@@ -79,7 +79,7 @@ export class OpenRetries {
     if (this.#isStopped || group === undefined || failed === undefined) return;
     // It may be open by now, or being opened for a repair.
     const isDue = group.partition === undefined ? group.fault !== undefined : group.partition.isHalfOpen;
-    if (!isDue) failed.dueMs += failed.delayMs;
+    failed.dueMs += failed.delayMs;
     this.#underWay = (isDue ? failed.open() : Promise.resolve()).finally(() => {
       this.#underWay = undefined;
       this.#notBeforeMs = this.#clock.monotonicMs() + SPACING_MS;

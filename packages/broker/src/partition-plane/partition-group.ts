@@ -146,10 +146,15 @@ export class PartitionGroup {
     this.#pump();
   }
 
-  /** Takes the partition, with nothing in flight, out of use, to be `opened` anew; what comes waits. */
+  /**
+   * Takes the partition out of use, to be `opened` anew; what comes waits. Nothing is on its way to the
+   * files; a replica may hold what the others know the fate of.
+   */
   takeOut(): Partition | undefined {
     const partition = this.#partition;
-    assert(this.#writesPending === 0 && this.#inFlight.count === 0, "what is in use is not taken out");
+    const isInUse = this.#writesPending > 0 || (this.replication === undefined && this.#inFlight.count > 0);
+    assert(!isInUse, "what is in use is not taken out");
+    for (const queued of this.#inFlight.drain()) this.#fail(queued, ErrorCode.TransientNotCommitted);
     this.#partition = undefined;
     this.#replica = undefined;
     this.#openFault = undefined;

@@ -1,18 +1,13 @@
 import type { CodedError } from "@millrace/errors";
 import type { Lease } from "@millrace/framing";
 import type { PollingStrategy, RepairPartitionReply, VerifyPartitionReply } from "@millrace/protocol";
-import type {
-  Partition,
-  PartitionIdentity,
-  ReadResult,
-  RepairedOffsets,
-  VerifyRequest,
-} from "@millrace/storage";
+import type { PartitionIdentity, ReadResult, RepairedOffsets, VerifyRequest } from "@millrace/storage";
 import type { PolledOffsets } from "../consumer-groups/polled-offsets.ts";
 import type { RetentionLook, TruncationOrder, TruncationOutcome } from "../retention/truncation.ts";
 import type { ClientConnection } from "../sessions/client-connection.ts";
 import type { OpResult } from "./partition-op.ts";
 import type { PartitionSettings } from "./partition-settings.ts";
+import type { ShownPartition } from "./shown-partition.ts";
 
 /** Under which kind (1 consumer, 2 group) and number a partition stores somebody's offset. */
 export interface OffsetKey {
@@ -37,8 +32,8 @@ export const NO_CONTENTS: PartitionContents = {
   currentOffset: 0,
 };
 
-/** What a stored partition holds; one empty segment while it is not open. */
-export function contentsOf(partition: Partition | undefined): PartitionContents {
+/** What is shown of a stored partition; one empty segment while it is not open. */
+export function contentsOf(partition: ShownPartition | undefined): PartitionContents {
   if (partition === undefined) return NO_CONTENTS;
   return {
     byteLength: partition.byteLength,

@@ -148,7 +148,7 @@ export class PartitionHost {
       if (this.#groups.has(group)) this.#groups.set(group, settings);
       const { partition, recovered } = await this.#openRecovered(group, settings, how);
       group.opened(partition, recovered);
-      this.#tryLater(group, how, partition.isHalfOpen && recovered === undefined);
+      this.#tryLater(group, how, partition.isHalfOpen);
     } catch (error) {
       if (!isCodedError(error)) throw error;
       this.log.error("A partition could not be opened.", {
@@ -185,6 +185,10 @@ export class PartitionHost {
       return;
     }
     this.#retries.noteFailed(group, async () => {
+      if (group.partition !== undefined && group.replication !== undefined) {
+        await group.replication.beginAnew();
+        return;
+      }
       await group.takeOut()?.close();
       await this.open(group, settings, { bornInView });
       this.#context.onApplied?.(group);

@@ -1,7 +1,6 @@
 import { assert, CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import { baseOffsetAt, batchChecksumAt, type Lease } from "@millrace/framing";
-import type { StateDescription, StoredPrepare } from "@millrace/storage";
-import { StorageOperation } from "@millrace/storage";
+import { mayPass, type StateDescription, StorageOperation, type StoredPrepare } from "@millrace/storage";
 import type { Input, Output, Prepare, ReplicaMessage } from "@millrace/vsr";
 import type { GroupPeers } from "../cluster/group-peers.ts";
 import { ReplicaLink } from "../cluster/replica-link.ts";
@@ -63,12 +62,13 @@ export class PartitionReplication {
   }
 
   /**
-   * The partition takes no writes: the replica is silent. Once a full disk has space it begins anew with what
-   * its journal holds, as at a start. Damage, which a start has found, is not mended by another one.
+   * The partition takes no writes: the replica is silent. Once a full disk has space, or the disk lets the
+   * files be opened whole, it begins anew with what its journal holds, as at a start. Damage, which a start
+   * has found, is not mended by another one.
    */
   fail(failure: CodedError): void {
     if (failure.code === ErrorCode.PartitionDamaged || this.#group.isClosed) void this.stop();
-    else this.#link.fail(failure);
+    else this.#link.fail(failure, mayPass(failure) || this.#group.partition?.isHalfOpen === true);
   }
 
   /** Time passes. */
@@ -79,21 +79,26 @@ export class PartitionReplication {
 
   /** Begins anew with what the journal holds, when a full disk was what silenced it and has space now. */
   goOnWhenMended(): void {
-    const isFull = this.#group.fault === undefined && this.#link.isStopped && !this.#isRestarting;
-    if (!isFull || this.#group.isClosed || this.#isReplacing) return;
+    if (this.#group.fault === undefined) void this.beginAnew();
+  }
+
+  /** A silent replica begins anew with what its journal holds, as at a start; settles when it was tried. */
+  async beginAnew(): Promise<void> {
+    if (!this.#link.isStopped || this.#isRestarting || this.#group.isClosed || this.#isReplacing) return;
     this.#isRestarting = true;
-    const restarted = this.#link.changeJournal(async () => {
-      const next = this.#newLink();
-      this.#link.stop();
-      await this.#shared.restart(this.#group, () => {
-        this.#link = next;
-      });
-    });
-    restarted
-      .catch((error: unknown) => this.#link.fail(error))
-      .finally(() => {
-        this.#isRestarting = false;
-      });
+    const silenced = this.#link;
+    try {
+      await silenced.changeJournal(() =>
+        this.#shared.restart(this.#group, () => {
+          this.#link = this.#newLink();
+        }),
+      );
+      silenced.stop();
+    } catch (error) {
+      this.#link.fail(error);
+    } finally {
+      this.#isRestarting = false;
+    }
   }
 
   /** Nothing is heard from the others any more: what has not come from them does not come. */

@@ -1,4 +1,4 @@
-import { StorageOperation } from "@millrace/storage";
+import { type Partition, StorageOperation } from "@millrace/storage";
 import type { PartitionOp, PurgeOp, QueuedOp } from "./partition-op.ts";
 
 /**
@@ -11,6 +11,7 @@ export class Purges {
   /** Decided and not to be written yet: nothing else is written before it. */
   #owed: PurgeOp | undefined = undefined;
   readonly #followed = new Set<QueuedOp>();
+  #decided = 0;
 
   /** True from the submit of a purge to its end: an offset that is stored now would outlive its messages. */
   get isUnderWay(): boolean {
@@ -22,10 +23,19 @@ export class Purges {
     return this.#owed !== undefined;
   }
 
+  /** Notes that the catalog has decided on a purge, which a restart does not undo: from now on it counts. */
+  decide(generation: number): void {
+    this.#decided = Math.max(this.#decided, generation);
+  }
+
+  /** True while what the partition holds is to be purged: nobody is shown it any more. */
+  isDueIn({ committedPurgeGeneration }: Partition): boolean {
+    return committedPurgeGeneration < this.#decided;
+  }
+
   /**
    * A purge that is counted from now to its end. One that fails is owed, when the group may owe it: whatever
-   * is
-   * written later is written behind it, so that it never takes what came after its answer.
+   * is written later is written behind it, so that it never takes what came after its answer.
    */
   counted(op: PurgeOp, mayOwe: () => boolean): PartitionOp {
     this.begun += 1;

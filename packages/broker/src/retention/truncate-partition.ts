@@ -1,16 +1,17 @@
 import { ErrorCode, isCodedError } from "@millrace/errors";
 import { ByteWriter } from "@millrace/framing";
 import type { Clock } from "@millrace/platform";
-import { type Partition, StorageOperation } from "@millrace/storage";
+import { StorageOperation } from "@millrace/storage";
 import { SERVER_CLIENT } from "@millrace/vsr";
 import type { PartitionGroup } from "../partition-plane/partition-group.ts";
+import { type ShownPartition, shownOf, shownPartition } from "../partition-plane/shown-partition.ts";
 import { cutOffset, dueSegments, type RetentionFacts, releasedSegments, sumOf } from "./retention-plan.ts";
 import type { RetentionLook, Truncation, TruncationOrder, TruncationOutcome } from "./truncation.ts";
 
 const NOTHING: Truncation = { segmentsCount: 0, messagesCount: 0, byteLength: 0, firstOffset: 0 };
 
 /** What retention looks at, after every accepted op. @throws CodedError PartitionDamaged */
-export function retentionFacts(partition: Partition): RetentionFacts {
+export function retentionFacts(partition: ShownPartition): RetentionFacts {
   return { sealed: partition.sealedSegments(), offsets: partition.acceptedConsumerOffsets() };
 }
 
@@ -25,7 +26,8 @@ export function lookAtRetention(
   group: PartitionGroup,
   options: { readonly forCleaning: boolean },
 ): RetentionLook {
-  const { fault, partition } = group;
+  const { fault } = group;
+  const partition = shownOf(group);
   // Nobody may be writing any more: the next look finds it writable when there is space.
   if (fault !== undefined && options.forCleaning) group.lookForSpace();
   // Until it is open a partition takes no writes either.
@@ -53,7 +55,7 @@ export function truncatePartition(
   outcome: TruncationOutcome,
   clock: Clock,
 ): void {
-  const decideNow = () => decide(retentionFacts(group.openPartition), order, clock.wallMicros());
+  const decideNow = () => decide(retentionFacts(shownPartition(group)), order, clock.wallMicros());
   try {
     if (decideNow().segmentsCount === 0) {
       outcome.removed(NOTHING);

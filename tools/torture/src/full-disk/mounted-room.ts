@@ -13,8 +13,8 @@ import { join } from "node:path";
 import type { Room } from "./room.ts";
 
 const MIB = 1_048_576;
-/** What some rounds write, and room for the file that takes the rest. */
-const DISK_LENGTH = 192 * MIB;
+/** What forty rounds write, and room for the file that takes the rest. */
+const DISK_LENGTH = 512 * MIB;
 /** What the file system may need for itself to hold one large file. */
 const OWN_NEEDS = MIB;
 const PIECE_LENGTH = 4096;

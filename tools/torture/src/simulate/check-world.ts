@@ -87,8 +87,7 @@ async function checkPurge(topic: WorldTopic, client: SimClient): Promise<void> {
     const { messages } = partition;
     if (!messages.mayBePurged) continue;
     const first = await poll(client, partition, { strategy: { kind: "first" }, count: 1 });
-    const isNewer = first.messages.some(({ number }) => messages.isBehindPurge(number));
-    const isEmpty = isNewer || (first.code === 0 && first.messages.length === 0);
+    const isEmpty = first.code === 0 && first.messages.length === 0;
     if (!partition.isHarmed) {
       isNot ||= !isEmpty;
       isPurged ||= isEmpty && messages.isFilled;
@@ -123,10 +122,7 @@ async function readWhole(partition: WorldPartition, client: SimClient): Promise<
     } else if (messages.length === 0) {
       if (ledger.provesPurge(offset)) purgePartition(partition);
       break;
-    } else {
-      if (messages.some(({ number }) => ledger.isBehindPurge(number))) purgePartition(partition);
-      offset = seeAll(ledger, messages, offset);
-    }
+    } else offset = seeAll(ledger, messages, offset);
   }
   ledger.endRead(damaged);
 }

@@ -65,10 +65,8 @@ export class PartitionLedger {
   /** Batches that deletions of segments took since the last purge. */
   #trimmed: LedgerBatch[] = [];
   #longestBatch = 0;
-  /** A purge was asked for whose outcome is open, or that the damage of the partition puts off. */
+  /** A purge was asked for whose outcome is open. */
   #mayBePurged = false;
-  /** The first number that was sent behind the answer of that purge; nothing before the answer. */
-  #purgeMark: number | undefined;
   /** The record that left out a torn tail may have changed: what nobody was told of may come back. */
   #isHarmed = false;
   /** The power failed since the last read of everything: the end may lie lower than before. */
@@ -102,16 +100,6 @@ export class PartitionLedger {
   /** True while a purge may have happened. */
   get mayBePurged(): boolean {
     return this.#mayBePurged;
-  }
-
-  /** False while nobody can say whether what is sent now comes before a purge or behind it. */
-  get takesSends(): boolean {
-    return !this.#mayBePurged || this.#purgeMark !== undefined;
-  }
-
-  /** True for a message that can only be there when the purge whose outcome is open took effect before. */
-  isBehindPurge(number: number): boolean {
-    return this.#mayBePurged && this.#purgeMark !== undefined && number >= this.#purgeMark;
   }
 
   /** Notes a batch before it leaves. */
@@ -186,12 +174,6 @@ export class PartitionLedger {
   /** Notes that a purge was asked for: from now on the partition may be empty. */
   allowPurge(): void {
     this.#mayBePurged = true;
-    this.#purgeMark = undefined;
-  }
-
-  /** Notes that the purge was answered: it comes before all that is sent from now on, whenever it is done. */
-  answerPurge(): void {
-    this.#purgeMark = this.#numbers.next;
   }
 
   /** Notes that a purge did not happen. */

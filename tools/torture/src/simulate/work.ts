@@ -67,7 +67,7 @@ export function begin(labour: Labour): boolean {
   if (dice >= 86) return beginOperation(labour, partition, dice);
   if (producer.inFlightCount >= IN_FLIGHT_MAX) return false;
   const { messages } = partition;
-  if (dice < 50 ? !messages.takesSends : messages.mayBePurged) return false;
+  if (messages.mayBePurged) return false;
   if (dice < 50) follow(labour, send(labour, partition));
   else if (dice < 66) follow(labour, pollSome(labour, partition));
   else follow(labour, store(labour, partition));
@@ -123,7 +123,6 @@ async function send(labour: Labour, partition: WorldPartition): Promise<void> {
     return judgeRefusal(labour, partition, "SendMessages", code);
   }
   if (base === undefined) throw new Violation("answer", "a send is confirmed without its offset");
-  if (messages.isBehindPurge(batch.first)) purgePartition(partition);
   messages.acknowledge(batch, base);
   if (topic.durability === "persisted") batch.isSafe = true;
 }
@@ -179,17 +178,11 @@ async function deleteSegments(labour: Labour, partition: WorldPartition): Promis
 
 async function purge(labour: Labour, topic: WorldTopic): Promise<void> {
   for (const { messages } of topic.partitions) messages.allowPurge();
-  const isTroubled = labour.trouble.isTroubled;
   const { code } = await labour.operator.command("PurgeTopic", encodePurgeTopic(targetOf(topic)));
   labour.note(`${topic.name} purge: code ${code}`);
   if (code !== 0) return judgeRefusal(labour, undefined, "PurgeTopic", code);
-  // What cannot be written now is emptied before the next thing that is written.
-  const mayBeOwed =
-    isTroubled || labour.trouble.isTroubled || topic.partitions.some(({ isHarmed }) => isHarmed);
-  for (const partition of topic.partitions) {
-    if (mayBeOwed) partition.messages.answerPurge();
-    else purgePartition(partition);
-  }
+  // Where it cannot be written yet, nothing of before is shown all the same.
+  for (const partition of topic.partitions) purgePartition(partition);
 }
 
 async function repair(labour: Labour, partition: WorldPartition): Promise<void> {

@@ -1,10 +1,10 @@
 import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import { ByteWriter } from "@millrace/framing";
 import { Operation } from "@millrace/protocol";
-import type { Partition } from "@millrace/storage";
 import type { PartitionGroup } from "../partition-group.ts";
 import type { ClientOp, OffsetKey, OffsetOp, StoredOffset, StoreOffsetOp } from "../partition-handle.ts";
 import type { PartitionOp } from "../partition-op.ts";
+import type { ShownPartition } from "../shown-partition.ts";
 import { settledPartition } from "./settled-partition.ts";
 
 /** See `PartitionHandle.readOffset`. */
@@ -30,7 +30,7 @@ export function readOffset(
  * Refuses a new consumer when the partition remembers as many as it may. @throws CodedError
  * TooManyConsumerOffsets
  */
-export function checkOffsetRoom(partition: Partition, { kind, id }: OffsetKey, limit: number): void {
+export function checkOffsetRoom(partition: ShownPartition, { kind, id }: OffsetKey, limit: number): void {
   if (partition.mayStoreConsumerOffset(kind, id)) return;
   const text = `The partition remembers ${limit} consumers at most.`;
   throw new CodedError(ErrorCode.TooManyConsumerOffsets, text, { details: { limit } });
@@ -42,12 +42,12 @@ export function storeOffset(group: PartitionGroup, offsetsMax: number, op: Store
   submitUnless(group, storing, op, () => {
     const partition = settledPartition(group);
     if (partition.offsetsFault !== undefined) throw partition.offsetsFault;
-    checkOffsetExists(group, partition, op.offset);
-    checkOffsetRoom(partition, op.key, offsetsMax);
     if (group.purges.isUnderWay) {
       const text = "The partition is being purged: the offset would stand for other messages behind it.";
       throw new CodedError(ErrorCode.TransientNotAccepted, text);
     }
+    checkOffsetExists(group, partition, op.offset);
+    checkOffsetRoom(partition, op.key, offsetsMax);
   });
 }
 
@@ -55,7 +55,7 @@ export function storeOffset(group: PartitionGroup, offsetsMax: number, op: Store
  * What lies beyond the readable end was never read, except while a new primary does not know yet that what
  * it holds is committed. @throws CodedError InvalidOffset; 58 in that case
  */
-function checkOffsetExists(group: PartitionGroup, partition: Partition, offset: bigint): void {
+function checkOffsetExists(group: PartitionGroup, partition: ShownPartition, offset: bigint): void {
   if (offset < BigInt(partition.committedNextOffset)) return;
   const mayBeCommitted = group.replication !== undefined && offset < BigInt(partition.nextOffset);
   if (mayBeCommitted) throw new CodedError(ErrorCode.TransientNotAccepted);

@@ -1,5 +1,5 @@
 import type { PollingStrategy } from "@millrace/protocol";
-import type { Partition } from "@millrace/storage";
+import type { ShownPartition } from "../shown-partition.ts";
 
 /** Where a poll starts reading, or nothing when there is nothing to read. */
 export type PollPosition = { readonly offset: number } | { readonly timestamp: number } | undefined;
@@ -13,7 +13,7 @@ export type PollPosition = { readonly offset: number } | { readonly timestamp: n
  */
 export function pollPosition(
   strategy: PollingStrategy,
-  partition: Partition,
+  partition: ShownPartition,
   options: { readonly count: number; readonly stored: number | undefined },
 ): PollPosition {
   const end = partition.committedNextOffset;

@@ -1,7 +1,8 @@
 import { type CodedError, isCodedError } from "@millrace/errors";
-import type { Partition, ReadResult } from "@millrace/storage";
+import type { ReadResult } from "@millrace/storage";
 import type { PartitionGroup } from "../partition-group.ts";
 import type { PollDone, PollRequest } from "../partition-handle.ts";
+import { type ShownPartition, shownPartition } from "../shown-partition.ts";
 import { checkOffsetRoom } from "./offsets.ts";
 import { type PollPosition, pollPosition } from "./poll-position.ts";
 import { settledPartition } from "./settled-partition.ts";
@@ -13,11 +14,11 @@ export function pollPartition(
   request: PollRequest,
   done: PollDone,
 ): void {
-  let partition: Partition;
+  let partition: ShownPartition;
   let from: PollPosition;
   try {
     const isByOffset = request.strategy.kind !== "next";
-    partition = isByOffset ? group.openPartition : settledPartition(group);
+    partition = isByOffset ? shownPartition(group) : settledPartition(group);
     from = request.count === 0 ? undefined : positionOf(partition, request);
     if (from !== undefined && request.needsOffsetRoom) checkOffsetRoom(partition, request.key, offsetsMax);
   } catch (error) {
@@ -30,12 +31,12 @@ export function pollPartition(
   else partition.read({ from, count: request.count, lengthMax: request.lengthMax }, end);
 }
 
-function positionOf(partition: Partition, { strategy, key, count }: PollRequest): PollPosition {
+function positionOf(partition: ShownPartition, { strategy, key, count }: PollRequest): PollPosition {
   const stored = strategy.kind === "next" ? partition.consumerOffset(key.kind, key.id) : undefined;
   return pollPosition(strategy, partition, { count, stored });
 }
 
-function finish(partition: Partition, done: PollDone, error?: CodedError, result?: ReadResult): void {
+function finish(partition: ShownPartition, done: PollDone, error?: CodedError, result?: ReadResult): void {
   const currentOffset = Math.max(0, partition.committedNextOffset - 1);
   if (error !== undefined || (result !== undefined && result.count > 0)) {
     done(error, result, currentOffset);

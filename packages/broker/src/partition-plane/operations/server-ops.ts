@@ -5,15 +5,18 @@ import { SERVER_CLIENT } from "@millrace/vsr";
 import { GROUP_KIND } from "../../consumer-groups/group-kind.ts";
 import type { PartitionGroup } from "../partition-group.ts";
 import type { PurgeOp } from "../partition-op.ts";
+import { shownOf } from "../shown-partition.ts";
 
 /** A consumer group's stored offset; nothing also when damage hides it. */
-export function groupOffset({ partition }: PartitionGroup, groupId: number): number | undefined {
+export function groupOffset(group: PartitionGroup, groupId: number): number | undefined {
+  const partition = shownOf(group);
   if (partition === undefined || partition.offsetsFault !== undefined) return undefined;
   return partition.consumerOffset(GROUP_KIND, groupId);
 }
 
 /** Consumer groups with an offset in a partition; none where damage hides them. */
-export function storedGroups({ partition }: PartitionGroup): readonly number[] {
+export function storedGroups(group: PartitionGroup): readonly number[] {
+  const partition = shownOf(group);
   if (partition === undefined || partition.offsetsFault !== undefined) return [];
   return partition.consumerOffsetIds(GROUP_KIND);
 }
@@ -42,7 +45,8 @@ export async function forgetGroup(group: PartitionGroup, groupId: number, log: L
 }
 
 /** Whether there is an offset to remove, also one that is stored and not committed yet. */
-function hasOffset({ partition }: PartitionGroup, groupId: number): boolean {
+function hasOffset(group: PartitionGroup, groupId: number): boolean {
+  const partition = shownOf(group);
   if (partition === undefined || partition.offsetsFault !== undefined) return false;
   const isStored = partition.consumerOffset(GROUP_KIND, groupId) !== undefined;
   return isStored || partition.acceptedConsumerOffset(GROUP_KIND, groupId) !== undefined;
@@ -66,6 +70,7 @@ export async function purgePartition(
   generation: number,
   host: PurgeHost,
 ): Promise<void> {
+  group.purges.decide(generation);
   if (group.replication === undefined) {
     if ((group.partition?.purgeGeneration ?? 0) < generation) await purgeHere(group, generation, host.log);
     return;

@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import { isPartitions, smallCluster } from "../testing/small-cluster.ts";
+import { sendBody } from "../testing/test-batches.ts";
+import type { TestCluster } from "../testing/test-cluster.ts";
+import { pollBody, polled } from "../testing/test-polls.ts";
+
+const NODES = [0, 1, 2] as const;
+
+async function textsOn(cluster: TestCluster, at: number): Promise<string[]> {
+  const client = await cluster.login(at, BigInt(200 + at));
+  const { messages } = polled(await cluster.drive(client.ok("PollMessages", pollBody())));
+  return messages.map(({ text }) => text);
+}
+
+/** Takes a node's directory away and waits until the others have filled it again. */
+async function lose(cluster: TestCluster, at: number, count: number): Promise<void> {
+  cluster.wipe(at);
+  await cluster.startNode(at);
+  const group = await cluster.group(at, 0);
+  await cluster.until(() => group.partition?.committedNextOffset === count);
+}
+
+it("Nodes that lose their directories one after another are filled by the others, and no cluster forms anew.", async () => {
+  const { cluster, client } = await smallCluster();
+  await cluster.drive(client.ok("SendMessages", sendBody(["a", "b"])));
+  await cluster.clock.run(1000);
+  for (const at of NODES) await lose(cluster, at, 2);
+  await cluster.clock.run(5000);
+  for (const at of NODES) {
+    const { metadata } = cluster.broker(at).shard;
+    assert.ok(metadata.view > 0, `node ${at} knows in which view the others are`);
+    assert.ok(metadata.commit > 0);
+    assert.deepEqual(await textsOn(cluster, at), ["a", "b"], `node ${at}`);
+  }
+  await cluster.stop();
+});
+
+it("A partition whose files are there is never taken for a new one, though no view of its group is.", async () => {
+  const { cluster, client, backups } = await smallCluster();
+  const [at] = backups;
+  await cluster.drive(client.ok("SendMessages", sendBody(["a", "b"])));
+  const before = await cluster.group(at, 0);
+  await cluster.until(() => before.partition?.committedNextOffset === 2);
+  cluster.kill(at);
+  await cluster.nodes[at]?.disk.removeFile("metadata/views.wal");
+  await cluster.startNode(at);
+  const group = await cluster.group(at, 0);
+  assert.notEqual(group.replica?.status, "normal", "it asks the others first");
+  await cluster.until(() => group.replica?.status === "normal");
+  assert.deepEqual(await textsOn(cluster, at), ["a", "b"]);
+  await cluster.stop();
+});
+
+it("A node that lost its directory does not vote for a partition before the others have told it what to respect.", async () => {
+  const { cluster, client, primary, backups } = await smallCluster();
+  const [late, lost] = backups;
+  cluster.passes = (packet) => !isPartitions(packet) || (packet.to !== late && packet.from !== late);
+  await cluster.drive(client.ok("SendMessages", sendBody(["a", "b"])));
+  await cluster.clock.run(1000);
+  // Now the primary alone holds what it acknowledged.
+  cluster.passes = (packet) => !isPartitions(packet);
+  cluster.wipe(lost);
+  await cluster.startNode(lost);
+  await cluster.until(() => cluster.broker(lost).shard.metadata.primary === primary);
+  await cluster.group(lost, 0);
+  cluster.kill(primary);
+  cluster.passes = () => true;
+  await cluster.clock.run(30_000);
+  for (const at of backups)
+    assert.equal(cluster.groupNow(at, 0)?.isPrimary, false, `node ${at} leads nothing`);
+  await cluster.startNode(primary);
+  for (const at of NODES) {
+    const group = await cluster.group(at, 0);
+    await cluster.until(
+      () => group.replica?.status === "normal" && group.partition?.committedNextOffset === 2,
+    );
+    assert.deepEqual(await textsOn(cluster, at), ["a", "b"], `node ${at}`);
+  }
+  await cluster.stop();
+});
