@@ -29,7 +29,7 @@ import type { PartitionSettings } from "./partition-settings.ts";
 /** What partitions on a node of a cluster are hosted with besides. */
 export type ReplicatedPartitions = Pick<
   ReplicationContext,
-  "viewLog" | "isForgotten" | "isStopped" | "peersOf" | "silent" | "forwardedOps"
+  "viewLog" | "isForgotten" | "isStopped" | "peersOf" | "silent" | "forwardedOps" | "pace"
 > & { readonly transfers: StateTransfers };
 
 /** What a shard's partitions are hosted with. */
@@ -92,6 +92,7 @@ export class PartitionHost {
       replication: replicated && {
         viewLog: replicated.viewLog,
         silent: replicated.silent,
+        pace: replicated.pace,
         get isStopped() {
           return replicated.isStopped;
         },
