@@ -112,7 +112,7 @@ export class ClusterMember {
     const viewLog = await openViewLog({ disk, path: METADATA_PATH, kernel, log });
     const pace = new CatchUpPace(declareGivenMetrics(platform.metrics));
     const transfers = new StateTransfers({
-      ...{ clock: platform.clock, log, replica: peers.replica, seed, pace },
+      ...{ clock: platform.clock, log, metrics: platform.metrics, replica: peers.replica, seed, pace },
       send: (to, group, message) => peers.sendState(to, group, message),
     });
     const { superblock } = journal;

@@ -21,6 +21,8 @@ export interface StateFetchOptions {
   readonly op: number;
   readonly sink: StateSink;
   say(words: AskedWords): void;
+  /** Hears of bytes that came. */
+  came(length: number): void;
 }
 
 /** What the one who fetches says. */
@@ -52,6 +54,8 @@ export class StateFetch {
   #failure: CodedError | undefined;
   /** Bytes that came. */
   length = 0;
+  /** Bytes of the whole state, once it is told. */
+  wholeLength = 0;
   /** The other node has told its state: what fails from here on may fail again. */
   hasManifest = false;
 
@@ -94,6 +98,7 @@ export class StateFetch {
     const manifest = await this.#ask({ kind: "stateRequest", op }, isManifest);
     if (manifest.op < op) throw unfit(`it ends with operation ${manifest.op}, ${op} was asked for`);
     this.hasManifest = true;
+    this.wholeLength = manifest.parts.reduce((sum, { length }) => sum + length, 0);
     await sink.begin(manifest);
     for (const [at, part] of manifest.parts.entries()) await this.#fetchPart(at, part);
   }
@@ -107,6 +112,7 @@ export class StateFetch {
       await this.#options.sink.write(part, position, bytes);
       position += bytes.length;
       this.length += bytes.length;
+      this.#options.came(bytes.length);
     }
   }
 

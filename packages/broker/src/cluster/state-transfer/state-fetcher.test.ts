@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { CodedError, ErrorCode } from "@millrace/errors";
 import type { GroupAddress } from "@millrace/framing";
-import { silentLog } from "@millrace/platform";
+import { type Counter, type Metrics, silentLog } from "@millrace/platform";
 import { SimClock } from "@millrace/platform/sim";
 import type { StateMessage } from "@millrace/protocol";
 import type { AskedWords } from "./state-fetch.ts";
@@ -23,7 +23,16 @@ function fetcherOf(failure?: CodedError) {
   const say = (to: number, _group: GroupAddress, words: Omit<Asked, "to">) => {
     asked.push({ ...words, to } as Asked);
   };
-  const fetcher = new StateFetcher({ clock, log: silentLog, say }, 100);
+  const counts = new Map<string, number>();
+  const gauges = new Map<string, () => number>();
+  const metrics: Metrics = {
+    counter: (name, _help, labels): Counter => {
+      const key = `${name} ${labels?.["group"]}`;
+      return { add: (count) => void counts.set(key, (counts.get(key) ?? 0) + count) };
+    },
+    gauge: (name, _help, read) => void gauges.set(name, read as () => number),
+  };
+  const fetcher = new StateFetcher({ clock, log: silentLog, metrics, say }, 100);
   const sink = (): StateSink => ({
     begin: async () => void kept.push("begin"),
     write: async (_part, position, bytes) => void kept.push(`${position}+${bytes.length}`),
@@ -40,7 +49,7 @@ function fetcherOf(failure?: CodedError) {
     fetcher.receive(from, groupOf(0), { view: 0, replica: from, transfer, ...words } as StateMessage);
     await clock.run(1);
   };
-  return { asked, kept, clock, fetcher, wish, hear };
+  return { asked, kept, clock, fetcher, wish, hear, counts, gauges };
 }
 
 const MANIFEST = {
@@ -66,6 +75,24 @@ describe("Who fetches a state", () => {
       ["stateRequest", "stateChunkRequest", "stateEnd"],
     );
     assert.deepEqual(world.kept, ["begin", "0+3", "finish"]);
+  });
+
+  it("counts bytes, transfers under way, those that ended and those that failed, of each plane.", async () => {
+    const world = fetcherOf();
+    const underWay = () => world.gauges.get("replica_partition_states_fetching")?.();
+    world.wish(1);
+    assert.equal(underWay(), 1);
+    assert.equal(world.gauges.get("replica_metadata_states_fetching")?.(), 0);
+    await world.hear(1, MANIFEST);
+    await world.hear(1, CHUNK);
+    assert.equal(underWay(), 0);
+    world.wish(1);
+    await world.hear(1, { kind: "stateEnd", code: 58 });
+    assert.deepEqual([...world.counts].sort(), [
+      ["replica_state_bytes_fetched_total partition", 3],
+      ["replica_state_fetches_failed_total partition", 1],
+      ["replica_states_fetched_total partition", 1],
+    ]);
   });
 
   it("asks five times in ten seconds, then another node at once and the same one later.", async () => {
