@@ -16,7 +16,7 @@ function groupOf(partitionId: number): GroupAddress {
 }
 
 /** A fetcher whose sinks keep what comes; `failure` is why they cannot use it. */
-function fetcherOf(failure?: CodedError) {
+function fetcherOf(failure?: CodedError, held: readonly number[] = []) {
   const asked: Asked[] = [];
   const kept: string[] = [];
   const clock = new SimClock();
@@ -34,12 +34,16 @@ function fetcherOf(failure?: CodedError) {
   };
   const fetcher = new StateFetcher({ clock, log: silentLog, metrics, say }, 100);
   const sink = (): StateSink => ({
-    begin: async () => void kept.push("begin"),
+    begin: async () => {
+      kept.push("begin");
+      return held;
+    },
     write: async (_part, position, bytes) => void kept.push(`${position}+${bytes.length}`),
     finish: async () => {
       if (failure !== undefined) throw failure;
       kept.push("finish");
     },
+    keep: async () => void kept.push("keep"),
     discard: async () => void kept.push("discard"),
   });
   const wish = (from: number, partitionId = 0) =>
@@ -117,6 +121,21 @@ describe("Who fetches a state", () => {
     await hear(1, { ...CHUNK, bytes: new Uint8Array(4) });
     assert.deepEqual(kept, ["begin", "discard"]);
     assert.equal(asked.at(-1)?.kind, "stateEnd");
+  });
+
+  it("keeps what came when the other side ends it, and asks only for what is not there.", async () => {
+    const broken = fetcherOf();
+    broken.wish(1);
+    await broken.hear(1, MANIFEST);
+    await broken.hear(1, { kind: "stateEnd", code: ErrorCode.TransientNotAccepted });
+    assert.deepEqual(broken.kept, ["begin", "keep"]);
+    const next = fetcherOf(undefined, [2]);
+    next.wish(1);
+    await next.hear(1, MANIFEST);
+    const asked = next.asked.at(-1);
+    assert.ok(asked?.kind === "stateChunkRequest" && asked.position === 2);
+    await next.hear(1, { ...CHUNK, position: 2, bytes: new Uint8Array(1) });
+    assert.deepEqual(next.kept, ["begin", "2+1", "finish"]);
   });
 
   it("waits longer after each state that it could not use.", async () => {

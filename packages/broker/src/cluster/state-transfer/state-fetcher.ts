@@ -129,7 +129,7 @@ export class StateFetcher {
       facts,
     );
     const ended = () => ({
-      ...{ ...facts, length: fetch.length, whole: fetch.wholeLength },
+      ...{ ...facts, length: fetch.length, held: fetch.heldLength, whole: fetch.wholeLength },
       durationMs: Math.round(clock.monotonicMs() - startMs),
     });
     try {
