@@ -34,7 +34,7 @@ export interface PrepareSource {
 
 /** Bytes of records read at once from a known place: those of a round of repair, about. */
 const RUN_LENGTH = 32_768;
-/** Runs of records kept: repair asks for one op after the other, and again for some; several nodes may ask. */
+/** Runs of records kept: repair asks for one op after the other, again for some, and so may two nodes. */
 const RUNS_KEPT_MAX = 4;
 /** Places noted per segment: one each 256 records; behind the last one a walk is as long as it takes. */
 const PLACES_MAX = 4096;

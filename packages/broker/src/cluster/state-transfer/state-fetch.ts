@@ -66,7 +66,8 @@ export class StateFetch {
   }
 
   /**
-   * Fetches everything and hands it to the sink, which has kept it for the next try, or discarded it, when this rejects.
+   * Fetches everything and hands it to the sink, which has kept it for the next try, or discarded it, when
+   * this rejects.
    * @throws CodedError why there is no new state
    */
   async run(): Promise<void> {
