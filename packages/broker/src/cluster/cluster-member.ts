@@ -20,6 +20,7 @@ import type { ReceivedBody } from "../partition-plane/partition-replication.ts";
 import type { Shard } from "../shard.ts";
 import { ensureRootUser } from "../start/ensure-root-user.ts";
 import { Alignment } from "./alignment.ts";
+import { CatchUpPace } from "./catch-up/catch-up-pace.ts";
 import { Formation } from "./formation.ts";
 import { declareGroupMetrics } from "./group-metrics.ts";
 import type { GroupPeers } from "./group-peers.ts";
@@ -51,6 +52,8 @@ export class ClusterMember {
   readonly viewLog: ViewLog;
   /** States of groups that lag behind, from and to the other nodes. */
   readonly transfers: StateTransfers;
+  /** How fast this node gives others what they lack. */
+  readonly pace: CatchUpPace;
   /** Replicas of this node that are silent because they cannot write. */
   readonly silent: SilentGroups;
   /** Operations on partitions that other nodes lead. */
@@ -71,6 +74,7 @@ export class ClusterMember {
       viewLog: ViewLog;
       superblock: Superblock;
       transfers: StateTransfers;
+      pace: CatchUpPace;
       deniedTransient: Counter;
     },
   ) {
@@ -79,6 +83,7 @@ export class ClusterMember {
     this.viewLog = parts.viewLog;
     this.silent = new SilentGroups(options.platform, options.cluster?.wedged);
     this.transfers = parts.transfers;
+    this.pace = parts.pace;
     this.#superblock = parts.superblock;
     const { clock, metrics } = options.platform;
     const forwarded = declareForwardMetrics(metrics);
@@ -105,12 +110,13 @@ export class ClusterMember {
     const peers = new Peers(cluster, { hash: kernel, log: platform.log, seed });
     const { disk, log } = platform;
     const viewLog = await openViewLog({ disk, path: METADATA_PATH, kernel, log });
+    const pace = new CatchUpPace(declareGivenMetrics(platform.metrics));
     const transfers = new StateTransfers({
-      ...{ clock: platform.clock, log, replica: peers.replica, seed },
+      ...{ clock: platform.clock, log, metrics: platform.metrics, replica: peers.replica, seed, pace },
       send: (to, group, message) => peers.sendState(to, group, message),
     });
     const { superblock } = journal;
-    return new ClusterMember(options, { peers, viewLog, superblock, transfers, deniedTransient });
+    return new ClusterMember(options, { peers, viewLog, superblock, transfers, pace, deniedTransient });
   }
 
   /** See `ReplicationContext`. Before the cluster formed here or took this node in, that is every group. */
@@ -199,6 +205,7 @@ export class ClusterMember {
     this.forwardedOps.stop();
     const groups = this.#partitions === undefined ? [] : [...groupsOf(this.#partitions)];
     await Promise.all(groups.map((group) => group.close(ErrorCode.ShuttingDown)));
+    this.pace.stop();
     await this.transfers.stop();
     this.peers.stop();
   }
@@ -220,6 +227,7 @@ export class ClusterMember {
   }
 
   #tick({ metadata, partitions }: Shard, lines: ViewLines): void {
+    this.pace.tick();
     metadata.hear({ kind: "tick" });
     this.peers.gathering(() => {
       for (const group of groupsOf(partitions)) group.replication?.tick();
@@ -318,6 +326,12 @@ function* replicasOf(partitions: PartitionPlane): Iterable<Replica> {
 
 function nameOf({ streamId, topicId, partitionId }: PartitionIdentity): string {
   return `${streamId}/${topicId}/${partitionId}`;
+}
+
+function declareGivenMetrics(metrics: Metrics): (length: number) => void {
+  const text = "Bytes given to nodes that were behind: operations they lacked, and states of groups";
+  const given = metrics.counter("replica_catch_up_bytes_given_total", text);
+  return (length) => given.add(length);
 }
 
 function declareForwardMetrics(metrics: Metrics): Counter {

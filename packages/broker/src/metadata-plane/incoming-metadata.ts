@@ -26,12 +26,13 @@ export class IncomingMetadata implements StateSink {
     this.#options = options;
   }
 
-  async begin(manifest: StateManifest): Promise<void> {
+  async begin(manifest: StateManifest): Promise<readonly number[]> {
     const [part, ...others] = manifest.parts;
     const isFitting = part?.name === SNAPSHOT_PART && part.length <= STATE_LENGTH_MAX;
     if (!isFitting || others.length > 0) throw unfit("its parts are not those of the metadata");
     this.#manifest = manifest;
     this.#bytes = new Uint8Array(part.length);
+    return [];
   }
 
   async write(_part: StatePart, position: number, bytes: Uint8Array): Promise<void> {
@@ -47,6 +48,11 @@ export class IncomingMetadata implements StateSink {
     const { op, checksum } = state.end;
     if (op !== manifest.op || checksum !== manifest.checksum) throw unfit(`it is of operation ${op}`);
     await install(state, this.#bytes);
+  }
+
+  /** Another state is another snapshot. */
+  keep(): Promise<void> {
+    return this.discard();
   }
 
   async discard(): Promise<void> {

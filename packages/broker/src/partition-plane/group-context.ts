@@ -2,6 +2,7 @@ import type { BlockPool, ChecksumKernel } from "@millrace/framing";
 import type { Clock, Counter, Log } from "@millrace/platform";
 import type { BatchCipher, Partition, PartitionIdentity, ViewLog } from "@millrace/storage";
 import type { PrepareFields } from "@millrace/vsr";
+import type { CatchUpPace } from "../cluster/catch-up/catch-up-pace.ts";
 import type { GroupPeers } from "../cluster/group-peers.ts";
 import type { SilentGroups } from "../cluster/silent-groups.ts";
 import type { StateWish } from "../cluster/state-transfer/state-fetcher.ts";
@@ -13,6 +14,8 @@ export interface ReplicationContext {
   readonly viewLog: ViewLog;
   /** Passes operations on to the nodes that lead their groups. */
   readonly forwardedOps: ForwardedOps;
+  /** How fast nodes that are behind get what they lack. */
+  readonly pace: CatchUpPace;
   /** True for a group in which this replica may have spoken before its directory was lost. */
   isForgotten(identity: PartitionIdentity): boolean;
   /** Hears of replicas that are silent because they cannot write. */

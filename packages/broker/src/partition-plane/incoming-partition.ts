@@ -1,9 +1,8 @@
 import { assert } from "@millrace/errors";
 import type { StatePart } from "@millrace/protocol";
-import { IncomingState, type PartitionOptions, type StateDescription } from "@millrace/storage";
+import type { IncomingState, PartitionOptions, StateDescription } from "@millrace/storage";
 import type { StateManifest, StateSink } from "../cluster/state-transfer/state-source.ts";
 import type { PartitionGroup } from "./partition-group.ts";
-import { incomingPath } from "./partition-path.ts";
 
 /** Another node's state of a partition on its way into the group: its parts are the files of segments. */
 export class IncomingPartition implements StateSink {
@@ -12,14 +11,17 @@ export class IncomingPartition implements StateSink {
   readonly #files: IncomingState;
   #described: StateDescription | undefined;
 
-  /** @param options  with which the group's partition is opened */
-  constructor(group: PartitionGroup, options: PartitionOptions) {
+  /**
+   * @param options  with which the group's partition is opened
+   * @param files    those that come, and those that came before
+   */
+  constructor(group: PartitionGroup, options: PartitionOptions, files: IncomingState) {
     this.#group = group;
     this.#options = options;
-    this.#files = new IncomingState(options.disk, incomingPath(group.identity));
+    this.#files = files;
   }
 
-  begin({ op, checksum: opChecksum, parts: files }: StateManifest): Promise<void> {
+  begin({ op, checksum: opChecksum, parts: files }: StateManifest): Promise<readonly number[]> {
     this.#described = { op, opChecksum, files };
     return this.#files.begin(files);
   }
@@ -33,6 +35,10 @@ export class IncomingPartition implements StateSink {
     assert(this.#described !== undefined && replication !== undefined, "a state is finished that was begun");
     await this.#files.settle(this.#options, this.#described);
     await replication.install(this.#described);
+  }
+
+  async keep(): Promise<void> {
+    if (this.#described !== undefined) await this.#files.keep();
   }
 
   /** Once they are to be installed the files stay: a start after a failure in between needs them. */

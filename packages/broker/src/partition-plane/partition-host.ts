@@ -5,6 +5,7 @@ import {
   BatchCipher,
   cutPartition,
   deletePartitionFiles,
+  IncomingState,
   installIncoming,
   openPartition,
   type Partition,
@@ -29,7 +30,7 @@ import type { PartitionSettings } from "./partition-settings.ts";
 /** What partitions on a node of a cluster are hosted with besides. */
 export type ReplicatedPartitions = Pick<
   ReplicationContext,
-  "viewLog" | "isForgotten" | "isStopped" | "peersOf" | "silent" | "forwardedOps"
+  "viewLog" | "isForgotten" | "isStopped" | "peersOf" | "silent" | "forwardedOps" | "pace"
 > & { readonly transfers: StateTransfers };
 
 /** What a shard's partitions are hosted with. */
@@ -61,6 +62,8 @@ export class PartitionHost {
   readonly #removals = new Set<Promise<void>>();
   readonly #waitingToOpen = new Fifo<() => void>();
   readonly #retries: OpenRetries;
+  /** Other replicas' states on their way into groups. */
+  readonly #incoming = new Map<PartitionGroup, IncomingState>();
   #openingCount = 0;
 
   /**
@@ -92,6 +95,7 @@ export class PartitionHost {
       replication: replicated && {
         viewLog: replicated.viewLog,
         silent: replicated.silent,
+        pace: replicated.pace,
         get isStopped() {
           return replicated.isStopped;
         },
@@ -101,8 +105,10 @@ export class PartitionHost {
         cut: (group, op) => this.#cut(group, op),
         restart: (group, begins) => this.#restart(group, begins),
         replace: (group) => this.#replace(group),
-        cancelFetch: ({ identity: partition }) =>
-          replicated.transfers.cancel({ kind: "partition", partition }),
+        cancelFetch: (group) => {
+          replicated.transfers.cancel({ kind: "partition", partition: group.identity });
+          this.#dropIncoming(group);
+        },
         fetchState: (group, { from, op }) => {
           const address = { kind: "partition", partition: group.identity } as const;
           replicated.transfers.fetch({ group: address, from, op, sink: () => this.#incomingOf(group) });
@@ -224,7 +230,17 @@ export class PartitionHost {
   }
 
   #incomingOf(group: PartitionGroup): IncomingPartition {
-    return new IncomingPartition(group, this.#optionsOf(group.identity, this.#settingsOf(group)));
+    const path = incomingPath(group.identity);
+    const files = this.#incoming.get(group) ?? new IncomingState(this.#options.platform.disk, path);
+    this.#incoming.set(group, files);
+    return new IncomingPartition(group, this.#optionsOf(group.identity, this.#settingsOf(group)), files);
+  }
+
+  /** What came of a state before its transfer broke off is of no use any more. */
+  #dropIncoming(group: PartitionGroup): void {
+    const files = this.#incoming.get(group);
+    this.#incoming.delete(group);
+    if (files?.isKept === true) this.#inBackground(files.discard().catch(() => undefined));
   }
 
   #settingsOf(group: PartitionGroup): PartitionSettings {

@@ -5,6 +5,7 @@ import type { Input, Output, Prepare, ReplicaMessage } from "@millrace/vsr";
 import type { GroupPeers } from "../cluster/group-peers.ts";
 import { ReplicaLink } from "../cluster/replica-link.ts";
 import type { GroupContext, ReplicationContext } from "./group-context.ts";
+import { LaggingPeers, type OwnPlace } from "./lagging-peers.ts";
 import type { PartitionGroup } from "./partition-group.ts";
 import { type QueuedOp, replicatedOp } from "./partition-op.ts";
 import { leaseOfReceived } from "./received-lease.ts";
@@ -32,6 +33,11 @@ export class PartitionReplication {
   /** Op of the state that was installed last: what is asked to be cut below it is gone already. */
   #installedOp = 0;
   #isReplacing = false;
+  readonly #lagging = new LaggingPeers();
+  /** Last op that was counted as written by a client. */
+  #countedOp = 0;
+  /** The read that the step under way has begun. */
+  #reading: Promise<void> | undefined;
 
   constructor(options: {
     readonly group: PartitionGroup;
@@ -118,8 +124,33 @@ export class PartitionReplication {
 
   /** Hands a message to the replica; `body` is that of a prepare. */
   receive(from: number, message: ReplicaMessage, body: ReceivedBody | undefined): void {
-    if (message.kind !== "prepare" || body === undefined) this.hear({ kind: "message", from, message });
-    else this.#receivePrepare(from, message.prepare, message.view, body);
+    if (message.kind === "prepare" && body !== undefined) {
+      this.#receivePrepare(from, message.prepare, message.view, body);
+    } else if (message.kind === "requestPrepare") this.#receiveRequest(from, message);
+    else {
+      this.#lagging.hears(from, message, this.#place);
+      this.hear({ kind: "message", from, message });
+    }
+  }
+
+  /** Who is far behind gets what it asks for at the pace of all, and hears how far it has to go. */
+  #receiveRequest(from: number, message: Extract<ReplicaMessage, { kind: "requestPrepare" }>): void {
+    const isFar = this.#lagging.asks(from, message.op, this.#place);
+    const input = { kind: "message", from, message } as const;
+    if (!isFar) {
+      this.hear(input);
+      return;
+    }
+    if (this.#lagging.mayTell(from, this.#place)) this.tellCommit(from);
+    this.#shared.pace.give(() => {
+      this.#reading = undefined;
+      this.hear(input);
+      return this.#reading;
+    });
+  }
+
+  get #place(): OwnPlace {
+    return { op: this.#group.replica?.op ?? 0, ticks: this.#shared.pace.ticks };
   }
 
   /** Tells a node what is committed, ahead of the next broadcast. */
@@ -156,6 +187,8 @@ export class PartitionReplication {
 
   /** The group keeps the body of what it journals in this step; everything else is let go behind it. */
   #receivePrepare(from: number, fields: Prepare, view: number, received: ReceivedBody): void {
+    const commitKnown = this.#group.replica?.commitKnown ?? 0;
+    if (fields.op > commitKnown) this.#countWritten(fields.op, received.bytes.length);
     const isBatch = fields.operation === StorageOperation.batch;
     const batchLease = isBatch ? this.#leaseOf(fields, received) : undefined;
     if (isBatch && batchLease === undefined) return;
@@ -189,9 +222,20 @@ export class PartitionReplication {
     }
     const { op, body, isReleased } = message.prepare.body as QueuedOp;
     const { batchLease } = op;
+    if (message.prepare.op === this.#group.replica?.op) {
+      this.#countWritten(message.prepare.op, batchLease?.bytes.length ?? body.length);
+      if (this.#lagging.isFarBehind(to, this.#place)) return;
+    }
     if (op.operation !== StorageOperation.batch) this.#peers.send(to, message, { bytes: body });
     else if (batchLease === undefined || isReleased) this.#sendStored(to, message);
     else this.#sendBatch(to, message, batchLease);
+  }
+
+  /** What a client writes is told of once: what is sent again, or given to who is behind, has an older op. */
+  #countWritten(op: number, length: number): void {
+    if (op <= this.#countedOp) return;
+    this.#countedOp = op;
+    this.#shared.pace.wrote(length);
   }
 
   #sendBatch(to: number, message: ReplicaMessage, batchLease: Lease): void {
@@ -200,7 +244,7 @@ export class PartitionReplication {
   }
 
   #sendStored(to: number, message: Extract<ReplicaMessage, { kind: "prepare" }>): void {
-    this.#read(message.prepare.op, (stored) => {
+    void this.#read(message.prepare.op, (stored) => {
       if (stored?.batchLease === undefined) return;
       if (stored.header.checksum === message.prepare.checksum)
         this.#sendBatch(to, message, stored.batchLease);
@@ -279,18 +323,18 @@ export class PartitionReplication {
   }
 
   #readBack({ op, checksum, to }: Extract<Output, { kind: "journal-read" }>): void {
-    this.#read(op, (stored) => {
+    this.#reading = this.#read(op, (stored) => {
       const prepare = stored && prepareOf(this.#context, stored);
+      this.#shared.pace.gave(stored?.batchLease?.length ?? 0);
       this.hear({ kind: "journal-read", op, checksum, to, prepare });
       stored?.batchLease?.release();
     });
   }
 
   /** What cannot be read is not answered: the peer asks again, or another one. */
-  #read(op: number, done: (stored: StoredPrepare | undefined) => void): void {
+  #read(op: number, done: (stored: StoredPrepare | undefined) => void): Promise<void> | undefined {
     const { partition, identity } = this.#group;
-    if (partition === undefined) return;
-    partition.readPrepare(op).then(done, (error: unknown) => {
+    return partition?.readPrepare(op).then(done, (error: unknown) => {
       this.#context.log.warn("An op of a partition could not be read back.", { ...identity, op, error });
     });
   }

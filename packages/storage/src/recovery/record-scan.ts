@@ -27,6 +27,8 @@ export interface ScanRange {
   readonly kernel: ChecksumKernel;
   readonly from: number;
   readonly end: number;
+  /** Bytes read at once, at least; default 1 MiB. */
+  readonly chunkLength?: number | undefined;
 }
 
 /** Takes some records in order; false ends the scan. */
@@ -44,7 +46,8 @@ export async function scanRecords(
   visit: RecordVisitor,
   onDamage: "stop" | "search" = "stop",
 ): Promise<number> {
-  let buffer = new Uint8Array(Math.max(1, Math.min(CHUNK_LENGTH, range.end - range.from)));
+  const { chunkLength = CHUNK_LENGTH } = range;
+  let buffer = new Uint8Array(Math.max(1, Math.min(chunkLength, range.end - range.from)));
   let at = range.from;
   while (at < range.end) {
     const want = Math.min(buffer.length, range.end - at);

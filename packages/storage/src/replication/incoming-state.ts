@@ -18,11 +18,16 @@ const VERIFY_LENGTH = 4_194_304;
  * The files of another replica's state of a partition, on their way into a folder beside the partition's own.
  *
  * `begin`, then each file's bytes in order, then `settle`; nothing of it is used before `installIncoming`.
+ * When they stop coming, `keep` and another `begin` go on with what came. It need not be the same replica's:
+ * whether it all fits together is what `settle` finds out.
  */
 export class IncomingState {
   readonly #disk: Disk;
   readonly #path: string;
   #open: { readonly name: string; readonly file: DiskFile } | undefined;
+  /** Bytes of each file that came, from its beginning. */
+  #came = new Map<string, number>();
+  #isKept = false;
 
   /** @param path  the folder the files come into */
   constructor(disk: Disk, path: string) {
@@ -30,23 +35,53 @@ export class IncomingState {
     this.#path = path;
   }
 
+  /** A transfer broke off, and the next one has not begun. */
+  get isKept(): boolean {
+    return this.#isKept;
+  }
+
   /**
-   * Makes the folder anew, with an empty file for each that will come.
+   * Makes the folder, with an empty file for each that will come. Behind `keep` it holds what it held: a
+   * segment's messages up to where they came, and op records that came whole, for other replicas write
+   * marks between theirs.
+   * @returns bytes that each of the files has already: those behind them are to come
    * @throws CodedError `PartitionDamaged` for files that cannot be a partition's; what the disk answers
    */
-  async begin(files: readonly StateFile[]): Promise<void> {
+  async begin(files: readonly StateFile[]): Promise<readonly number[]> {
     checkNames(files);
-    await this.discard();
+    const held = new Map(files.map((file) => [file.name, this.#isKept ? this.#heldOf(file) : 0]));
+    const isAnyHeld = [...held.values()].some((length) => length > 0);
+    if (!isAnyHeld) await this.discard();
+    this.#isKept = false;
     await makeDurableDirectory(this.#disk, this.#path);
-    for (const { name } of files) {
+    for (const { name } of await this.#disk.readDirectory(this.#path)) {
+      if ((held.get(name) ?? 0) === 0) await this.#disk.removeFile(`${this.#path}/${name}`);
+    }
+    this.#came = new Map([...held].filter(([, length]) => length > 0));
+    for (const { name } of files.filter((file) => !this.#came.has(file.name))) {
       const file = await this.#disk.openFile(`${this.#path}/${name}`, "create");
       await file.close();
     }
+    return files.map(({ name }) => this.#came.get(name) ?? 0);
+  }
+
+  #heldOf({ name, length }: StateFile): number {
+    const came = this.#came.get(name) ?? 0;
+    const isFitting = parseSegmentFileName(name)?.kind === "log" ? came <= length : came === length;
+    return isFitting ? came : 0;
   }
 
   /** Writes some bytes of a file; those of one file follow each other. */
   async write(name: string, position: number, bytes: Uint8Array): Promise<void> {
     await writeAt(await this.#fileOf(name), bytes, position);
+    this.#came.set(name, position + bytes.length);
+  }
+
+  /** What came stays where it is, for the next `begin`. */
+  async keep(): Promise<void> {
+    this.#isKept = true;
+    await this.#open?.file.close().catch(() => undefined);
+    this.#open = undefined;
   }
 
   /**
@@ -80,6 +115,8 @@ export class IncomingState {
   async discard(): Promise<void> {
     await this.#open?.file.close().catch(() => undefined);
     this.#open = undefined;
+    this.#came.clear();
+    this.#isKept = false;
     await deletePartitionFiles(this.#disk, this.#path);
   }
 

@@ -32,9 +32,21 @@ export interface PrepareSource {
   readonly handles: ReadHandles;
 }
 
-/** Where the op behind the one that was read last begins: repair asks for one op after the other. */
-interface NextPlace {
+/** Bytes of records read at once from a known place: those of a round of repair, about. */
+const RUN_LENGTH = 32_768;
+/** Runs of records kept: repair asks for one op after the other, again for some, and so may two nodes. */
+const RUNS_KEPT_MAX = 4;
+/** Places noted per segment: one each 256 records; behind the last one a walk is as long as it takes. */
+const PLACES_MAX = 4096;
+
+/** Records that follow each other, by the number of their op. */
+interface Run {
   readonly segment: Segment;
+  readonly records: ReadonlyMap<number, OpRecord>;
+}
+
+/** Records from this op on begin here. */
+interface OpPlace {
   readonly op: number;
   readonly position: number;
 }
@@ -42,14 +54,18 @@ interface NextPlace {
 /**
  * Reads ops back from the files of an open partition, for replicas that lack them.
  *
- * One that follows the one read before costs two reads; another costs a walk through the records of its
- * segment. Ops whose segment retention took away are gone.
+ * The first one costs a walk through the records of its segment; those that follow cost one read, and now and
+ * then one more for the records of many. Ops whose segment retention took away are gone.
  */
 export class PrepareReader {
   readonly #source: PrepareSource;
   /** The op each segment begins behind, as its first record says. */
   readonly #startOps = new WeakMap<Segment, number>();
-  #next: NextPlace | undefined;
+  /** By ascending op. */
+  readonly #places = new WeakMap<Segment, OpPlace[]>();
+  #runs: Run[] = [];
+  /** One look for a record at a time: what many ask for at once is in the run that the first one reads. */
+  #looked: Promise<unknown> = Promise.resolve();
 
   constructor(source: PrepareSource) {
     this.#source = source;
@@ -62,15 +78,26 @@ export class PrepareReader {
   async read(op: number): Promise<StoredPrepare | undefined> {
     const { state } = this.#source;
     if (op < 1 || op > state.journaled.op) return undefined;
-    const segment = await this.#segmentOf(op);
-    if (segment === undefined) return undefined;
-    const record = await this.#recordOf(segment, op);
-    if (record === undefined) return undefined;
+    const looked = this.#looked.then(() => this.#lookFor(op));
+    this.#looked = looked.catch(() => undefined);
+    const found = await looked;
+    if (found === undefined) return undefined;
+    const { record, segment } = found;
     const { header, commit, flags } = record;
     const isNumbered = (flags & NUMBERED_FLAG) !== 0;
     const facts = { header, commit, isNumbered, body: record.body };
     if (record.kind !== RecordKind.batch) return { ...facts, batchLease: undefined };
     return { ...facts, batchLease: await this.#batchAt(segment, record.place) };
+  }
+
+  async #lookFor(op: number): Promise<{ record: OpRecord; segment: Segment } | undefined> {
+    for (const { segment, records } of this.#runs) {
+      const record = records.get(op);
+      if (record !== undefined && this.#source.state.kept.includes(segment)) return { record, segment };
+    }
+    const segment = await this.#segmentOf(op);
+    const record = segment && (await this.#recordOf(segment, op));
+    return record && segment && { record, segment };
   }
 
   /** The newest segment that begins behind an older op holds it, if any does. */
@@ -101,24 +128,43 @@ export class PrepareReader {
 
   /** Nothing when the segment ends before it: an empty one between this and the next was removed. */
   async #recordOf(segment: Segment, op: number): Promise<OpRecord | undefined> {
-    const isNext = this.#next?.segment === segment && this.#next.op === op;
-    const from = isNext ? (this.#next?.position ?? 0) : 0;
+    const place = this.#placeBefore(segment, op);
+    const chunkLength = place === undefined ? undefined : RUN_LENGTH;
     return this.#use(segment, "ops", async (file, path) => {
-      let found: ScannedRecord | undefined;
-      const range = { file, kernel: this.#source.kernel, from, end: segment.opsLength };
-      const end = await scanRecords(range, (records) => {
-        const here = records.find(({ record }) => isOp(record, op));
-        // The record's bytes are the scan's own.
-        if (here !== undefined)
-          found = { ...here, record: { ...here.record, body: here.record.body.slice() } };
-        return here === undefined;
+      let found: OpRecord | undefined;
+      const range = { file, kernel: this.#source.kernel, from: place?.position ?? 0, end: segment.opsLength };
+      const end = await scanRecords({ ...range, chunkLength }, (records) => {
+        this.#notePlace(segment, records);
+        if (records.some(({ record }) => isOp(record, op))) found = this.#keepRun(segment, records).get(op);
+        return found === undefined;
       });
       if (found === undefined && end < range.end) throw damagedRecord(path, end);
-      if (found === undefined) return undefined;
-      const position = found.position + found.record.length;
-      this.#next = { segment, op: op + 1, position };
-      return found.record;
+      return found;
     });
+  }
+
+  #placeBefore(segment: Segment, op: number): OpPlace | undefined {
+    return this.#places.get(segment)?.findLast((place) => place.op <= op);
+  }
+
+  #notePlace(segment: Segment, records: readonly ScannedRecord[]): void {
+    const first = records.find(({ record }) => !standsBehindOp(record));
+    if (first === undefined) return;
+    const places = this.#places.get(segment) ?? [];
+    const { op } = first.record.header;
+    if (places.length >= PLACES_MAX || op <= (places.at(-1)?.op ?? 0)) return;
+    places.push({ op, position: first.position });
+    this.#places.set(segment, places);
+  }
+
+  /** The records' bytes are the scan's own. */
+  #keepRun(segment: Segment, scanned: readonly ScannedRecord[]): ReadonlyMap<number, OpRecord> {
+    const records = new Map<number, OpRecord>();
+    for (const { record } of scanned) {
+      if (!standsBehindOp(record)) records.set(record.header.op, { ...record, body: record.body.slice() });
+    }
+    this.#runs = [{ segment, records }, ...this.#runs.slice(0, RUNS_KEPT_MAX - 1)];
+    return records;
   }
 
   async #batchAt(segment: Segment, place: BatchPlace): Promise<Lease> {

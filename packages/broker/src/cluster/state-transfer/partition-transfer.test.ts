@@ -9,6 +9,8 @@ import { fillSegments, storeBody } from "../../testing/test-topics.ts";
 import { Lagging } from "./transfer-fixture.test.ts";
 
 const TOPIC = { stream: toIdentifier(0), topic: toIdentifier(0) };
+/** Bytes of a frame before those of a part. */
+const CHUNK_HEAD_LENGTH = 256;
 const FOLDER = "streams/0/topics/0/partitions";
 
 function commandOf({ bytes }: Packet): number | undefined {
@@ -223,6 +225,33 @@ describe("A partition's replica that lacks more than its peers' logs hold", () =
     assert.ok(chunks > 2);
     lagging.heal();
     await lagging.caughtUp(at);
+    await cluster.stop();
+  });
+
+  it("fetches again nothing of what had come when the one that gave was gone.", async () => {
+    const lagging = await Lagging.start();
+    const { cluster, at, client } = lagging;
+    await lagging.forget();
+    await cluster.drive(fillSegments(client, 4));
+    const came: { readonly from: number; readonly length: number }[] = [];
+    let giver: number | undefined;
+    cluster.passes = (packet) => {
+      if (packet.to === at && commandOf(packet) === ReplicaCommand.stateChunk) {
+        giver ??= packet.from;
+        const isCut = packet.from === giver && came.length >= 10;
+        if (isCut) return false;
+        came.push({ from: packet.from, length: packet.bytes.length - CHUNK_HEAD_LENGTH });
+      }
+      return true;
+    };
+    await cluster.until(() => lagging.fetched === 1);
+    assert.equal(new Set(came.map(({ from }) => from)).size, 2, "two nodes gave");
+    const length = came.reduce((sum, one) => sum + one.length, 0);
+    const { facts } =
+      lagging.lines.find(({ message }) => message === "The state of a group was fetched.") ?? {};
+    assert.ok(Number(facts?.["held"]) > 2_000_000, "most of ten chunks was there");
+    assert.ok(length - Number(facts?.["whole"]) < 10_000, "only op records come twice");
+    await lagging.caughtUp();
     await cluster.stop();
   });
 

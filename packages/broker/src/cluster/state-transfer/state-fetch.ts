@@ -21,6 +21,8 @@ export interface StateFetchOptions {
   readonly op: number;
   readonly sink: StateSink;
   say(words: AskedWords): void;
+  /** Hears of bytes that came. */
+  came(length: number): void;
 }
 
 /** What the one who fetches says. */
@@ -52,6 +54,10 @@ export class StateFetch {
   #failure: CodedError | undefined;
   /** Bytes that came. */
   length = 0;
+  /** Bytes that were here from a transfer before. */
+  heldLength = 0;
+  /** Bytes of the whole state, once it is told. */
+  wholeLength = 0;
   /** The other node has told its state: what fails from here on may fail again. */
   hasManifest = false;
 
@@ -60,19 +66,24 @@ export class StateFetch {
   }
 
   /**
-   * Fetches everything and hands it to the sink, which has discarded it when this rejects.
+   * Fetches everything and hands it to the sink, which has kept it for the next try, or discarded it, when
+   * this rejects.
    * @throws CodedError why there is no new state
    */
   async run(): Promise<void> {
     const { sink, say } = this.#options;
+    let hasAll = false;
     try {
       await this.#fetch();
+      hasAll = true;
       say({ kind: "stateEnd", code: 0 });
       await sink.finish();
     } catch (error) {
       const code = error instanceof CodedError ? error.code : ErrorCode.IoError;
       say({ kind: "stateEnd", code });
-      await sink.discard();
+      // The other side or the way to it is gone, not what it gave.
+      if (code === ErrorCode.TransientNotAccepted && !hasAll) await sink.keep();
+      else await sink.discard();
       throw error;
     }
   }
@@ -94,12 +105,14 @@ export class StateFetch {
     const manifest = await this.#ask({ kind: "stateRequest", op }, isManifest);
     if (manifest.op < op) throw unfit(`it ends with operation ${manifest.op}, ${op} was asked for`);
     this.hasManifest = true;
-    await sink.begin(manifest);
-    for (const [at, part] of manifest.parts.entries()) await this.#fetchPart(at, part);
+    this.wholeLength = manifest.parts.reduce((sum, { length }) => sum + length, 0);
+    const held = await sink.begin(manifest);
+    this.heldLength = held.reduce((sum, length) => sum + length, 0);
+    for (const [at, part] of manifest.parts.entries()) await this.#fetchPart(at, part, held[at] ?? 0);
   }
 
-  async #fetchPart(at: number, part: StatePart): Promise<void> {
-    for (let position = 0; position < part.length; ) {
+  async #fetchPart(at: number, part: StatePart, from: number): Promise<void> {
+    for (let position = from; position < part.length; ) {
       const isIt = (message: StateMessage): message is StateChunkMessage =>
         message.kind === "stateChunk" && message.part === at && message.position === position;
       const { bytes } = await this.#ask({ kind: "stateChunkRequest", part: at, position }, isIt);
@@ -107,6 +120,7 @@ export class StateFetch {
       await this.#options.sink.write(part, position, bytes);
       position += bytes.length;
       this.length += bytes.length;
+      this.#options.came(bytes.length);
     }
   }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { CodedError, ErrorCode } from "@millrace/errors";
 import type { GroupAddress } from "@millrace/framing";
-import { silentLog } from "@millrace/platform";
+import { type Counter, type Metrics, silentLog } from "@millrace/platform";
 import { SimClock } from "@millrace/platform/sim";
 import type { StateMessage } from "@millrace/protocol";
 import type { AskedWords } from "./state-fetch.ts";
@@ -16,21 +16,34 @@ function groupOf(partitionId: number): GroupAddress {
 }
 
 /** A fetcher whose sinks keep what comes; `failure` is why they cannot use it. */
-function fetcherOf(failure?: CodedError) {
+function fetcherOf(failure?: CodedError, held: readonly number[] = []) {
   const asked: Asked[] = [];
   const kept: string[] = [];
   const clock = new SimClock();
   const say = (to: number, _group: GroupAddress, words: Omit<Asked, "to">) => {
     asked.push({ ...words, to } as Asked);
   };
-  const fetcher = new StateFetcher({ clock, log: silentLog, say }, 100);
+  const counts = new Map<string, number>();
+  const gauges = new Map<string, () => number>();
+  const metrics: Metrics = {
+    counter: (name, _help, labels): Counter => {
+      const key = `${name} ${labels?.["group"]}`;
+      return { add: (count) => void counts.set(key, (counts.get(key) ?? 0) + count) };
+    },
+    gauge: (name, _help, read) => void gauges.set(name, read as () => number),
+  };
+  const fetcher = new StateFetcher({ clock, log: silentLog, metrics, say }, 100);
   const sink = (): StateSink => ({
-    begin: async () => void kept.push("begin"),
+    begin: async () => {
+      kept.push("begin");
+      return held;
+    },
     write: async (_part, position, bytes) => void kept.push(`${position}+${bytes.length}`),
     finish: async () => {
       if (failure !== undefined) throw failure;
       kept.push("finish");
     },
+    keep: async () => void kept.push("keep"),
     discard: async () => void kept.push("discard"),
   });
   const wish = (from: number, partitionId = 0) =>
@@ -40,7 +53,7 @@ function fetcherOf(failure?: CodedError) {
     fetcher.receive(from, groupOf(0), { view: 0, replica: from, transfer, ...words } as StateMessage);
     await clock.run(1);
   };
-  return { asked, kept, clock, fetcher, wish, hear };
+  return { asked, kept, clock, fetcher, wish, hear, counts, gauges };
 }
 
 const MANIFEST = {
@@ -68,6 +81,24 @@ describe("Who fetches a state", () => {
     assert.deepEqual(world.kept, ["begin", "0+3", "finish"]);
   });
 
+  it("counts bytes, transfers under way, those that ended and those that failed, of each plane.", async () => {
+    const world = fetcherOf();
+    const underWay = () => world.gauges.get("replica_partition_states_fetching")?.();
+    world.wish(1);
+    assert.equal(underWay(), 1);
+    assert.equal(world.gauges.get("replica_metadata_states_fetching")?.(), 0);
+    await world.hear(1, MANIFEST);
+    await world.hear(1, CHUNK);
+    assert.equal(underWay(), 0);
+    world.wish(1);
+    await world.hear(1, { kind: "stateEnd", code: 58 });
+    assert.deepEqual([...world.counts].sort(), [
+      ["replica_state_bytes_fetched_total partition", 3],
+      ["replica_state_fetches_failed_total partition", 1],
+      ["replica_states_fetched_total partition", 1],
+    ]);
+  });
+
   it("asks five times in ten seconds, then another node at once and the same one later.", async () => {
     const { asked, clock, wish } = fetcherOf();
     wish(1);
@@ -90,6 +121,21 @@ describe("Who fetches a state", () => {
     await hear(1, { ...CHUNK, bytes: new Uint8Array(4) });
     assert.deepEqual(kept, ["begin", "discard"]);
     assert.equal(asked.at(-1)?.kind, "stateEnd");
+  });
+
+  it("keeps what came when the other side ends it, and asks only for what is not there.", async () => {
+    const broken = fetcherOf();
+    broken.wish(1);
+    await broken.hear(1, MANIFEST);
+    await broken.hear(1, { kind: "stateEnd", code: ErrorCode.TransientNotAccepted });
+    assert.deepEqual(broken.kept, ["begin", "keep"]);
+    const next = fetcherOf(undefined, [2]);
+    next.wish(1);
+    await next.hear(1, MANIFEST);
+    const asked = next.asked.at(-1);
+    assert.ok(asked?.kind === "stateChunkRequest" && asked.position === 2);
+    await next.hear(1, { ...CHUNK, position: 2, bytes: new Uint8Array(1) });
+    assert.deepEqual(next.kept, ["begin", "2+1", "finish"]);
   });
 
   it("waits longer after each state that it could not use.", async () => {

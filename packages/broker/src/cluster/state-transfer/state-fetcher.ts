@@ -1,10 +1,11 @@
 import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import type { GroupAddress } from "@millrace/framing";
-import type { Clock, Log } from "@millrace/platform";
+import type { Clock, Log, Metrics } from "@millrace/platform";
 import type { StateMessage } from "@millrace/protocol";
 import { groupName } from "./group-name.ts";
 import { type AskedWords, StateFetch } from "./state-fetch.ts";
 import type { StateSink } from "./state-source.ts";
+import { declareTransferMetrics, type TransferMetrics } from "./transfer-metrics.ts";
 
 /**
  * States fetched at a time, that of the metadata besides: each has one chunk of 256 KiB on its way. The
@@ -23,6 +24,7 @@ const TRANSFER_MAX = 0xffff_ffff;
 export interface StateFetcherOptions {
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics: Metrics;
   say(to: number, group: GroupAddress, words: AskedWords & { readonly transfer: number }): void;
 }
 
@@ -44,6 +46,7 @@ interface Failure {
 }
 
 interface Running {
+  readonly plane: GroupAddress["kind"];
   readonly fetch: StateFetch;
   readonly from: number;
   readonly transfer: number;
@@ -55,6 +58,7 @@ export class StateFetcher {
   readonly #options: StateFetcherOptions;
   readonly #running = new Map<string, Running>();
   readonly #failures = new Map<string, Failure>();
+  readonly #metrics: Readonly<Record<GroupAddress["kind"], TransferMetrics>>;
   #lastTransfer: number;
   #isStopped = false;
 
@@ -62,6 +66,11 @@ export class StateFetcher {
   constructor(options: StateFetcherOptions, firstTransfer: number) {
     this.#options = options;
     this.#lastTransfer = firstTransfer % TRANSFER_MAX;
+    this.#metrics = declareTransferMetrics(options.metrics, (plane) => this.#countOf(plane));
+  }
+
+  #countOf(plane: GroupAddress["kind"]): number {
+    return [...this.#running.values()].filter((running) => running.plane === plane).length;
   }
 
   /** Begins to fetch, unless it is fetched already, too much is, or the last failure is too fresh. */
@@ -75,9 +84,11 @@ export class StateFetcher {
     const transfer = this.#lastTransfer;
     const { from, op, group } = wish;
     const say = (words: AskedWords) => this.#options.say(from, group, { ...words, transfer });
-    const fetch = new StateFetch({ clock, op, sink: wish.sink(), say });
+    const plane = group.kind;
+    const came = (length: number) => this.#metrics[plane].bytes.add(length);
+    const fetch = new StateFetch({ clock, op, sink: wish.sink(), say, came });
     const over = this.#run(name, wish, fetch);
-    this.#running.set(name, { fetch, from, transfer, over });
+    this.#running.set(name, { plane, fetch, from, transfer, over });
   }
 
   /** What another node says in a transfer that this one began. */
@@ -109,7 +120,7 @@ export class StateFetcher {
     await Promise.all([...this.#running.values()].map(({ over }) => over));
   }
 
-  async #run(name: string, { from, op }: StateWish, fetch: StateFetch): Promise<void> {
+  async #run(name: string, { from, op, group }: StateWish, fetch: StateFetch): Promise<void> {
     const { log, clock } = this.#options;
     const facts = { group: name, from, op };
     const startMs = clock.monotonicMs();
@@ -117,17 +128,22 @@ export class StateFetcher {
       "The state of a group is fetched from another node: its log no longer reaches back so far.",
       facts,
     );
+    const ended = () => ({
+      ...{ ...facts, length: fetch.length, held: fetch.heldLength, whole: fetch.wholeLength },
+      durationMs: Math.round(clock.monotonicMs() - startMs),
+    });
     try {
       await fetch.run();
       this.#failures.delete(name);
-      const durationMs = Math.round(clock.monotonicMs() - startMs);
-      log.info("The state of a group was fetched.", { ...facts, length: fetch.length, durationMs });
+      this.#metrics[group.kind].ended.add(1);
+      log.info("The state of a group was fetched.", ended());
     } catch (error) {
       if (!isCodedError(error)) throw error;
       this.#noteFailure(name, from, fetch.hasManifest);
+      this.#metrics[group.kind].failed.add(1);
       const text = "The state of a group could not be fetched; another node is asked.";
-      if (error.code === ErrorCode.TransientNotAccepted) log.info(text, { ...facts, error });
-      else if (!this.#isStopped) log.warn(text, { ...facts, error });
+      if (error.code === ErrorCode.TransientNotAccepted) log.info(text, { ...ended(), error });
+      else if (!this.#isStopped) log.warn(text, { ...ended(), error });
     } finally {
       this.#running.delete(name);
     }

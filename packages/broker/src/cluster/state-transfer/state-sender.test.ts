@@ -4,6 +4,7 @@ import { ErrorCode } from "@millrace/errors";
 import { silentLog } from "@millrace/platform";
 import { SimClock } from "@millrace/platform/sim";
 import { STATE_CHUNK_LENGTH_MAX, STATE_PARTS_MAX, type StateMessage } from "@millrace/protocol";
+import { CatchUpPace } from "../catch-up/catch-up-pace.ts";
 import { type GivenWords, StateSender } from "./state-sender.ts";
 import type { OfferedState } from "./state-source.ts";
 
@@ -30,7 +31,7 @@ function senderOf(state: OfferedState | undefined) {
   const said: Said[] = [];
   const clock = new SimClock();
   const sender = new StateSender({
-    ...{ clock, log: silentLog, say: (_to, _group, words) => void said.push(words) },
+    ...{ clock, log: silentLog, pace: new CatchUpPace(), say: (_to, _group, words) => void said.push(words) },
     sourceOf: () => ({ offer: () => Promise.resolve(state) }),
   });
   const hear = async (words: Partial<StateMessage> & Pick<StateMessage, "kind">, transfer = 1) => {

@@ -2,6 +2,7 @@ import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import type { GroupAddress } from "@millrace/framing";
 import type { Clock, Log, Timer } from "@millrace/platform";
 import { STATE_CHUNK_LENGTH_MAX, STATE_PARTS_MAX, type StateMessage } from "@millrace/protocol";
+import type { CatchUpPace } from "../catch-up/catch-up-pace.ts";
 import { groupName } from "./group-name.ts";
 import type { StateWords } from "./state-fetch.ts";
 import type { OfferedState, StateSource } from "./state-source.ts";
@@ -18,6 +19,8 @@ export type GivenWords = StateWords<"stateManifest"> | StateWords<"stateChunk"> 
 export interface StateSenderOptions {
   readonly clock: Clock;
   readonly log: Log;
+  /** How fast states are given. */
+  readonly pace: CatchUpPace;
   say(to: number, group: GroupAddress, words: GivenWords & { readonly transfer: number }): void;
   /** Nothing for a group that this node has no replica of. */
   sourceOf(group: GroupAddress): StateSource | undefined;
@@ -50,7 +53,7 @@ export class StateSender {
     } else if (message.kind === "stateEnd" && offer !== undefined) this.#close(offer);
     else if (message.kind === "stateChunkRequest") {
       if (offer === undefined) this.#options.say(from, group, { ...GONE, transfer });
-      else void this.#giveChunk(offer, message);
+      else this.#giveInTurn(offer, message);
     }
   }
 
@@ -96,21 +99,35 @@ export class StateSender {
     this.#say(offer, { kind: "stateManifest", op: state.op, checksum, parts });
   }
 
-  async #giveChunk(offer: Offer, asked: { readonly part: number; readonly position: number }): Promise<void> {
+  /** One chunk at a time: it may be asked for again while it waits for its turn, or is on its way. */
+  #giveInTurn(offer: Offer, asked: Extract<StateMessage, { kind: "stateChunkRequest" }>): void {
     this.#touch(offer);
     const { state } = offer;
-    // Asked again while the first answer is on its way.
     if (offer.isBusy || state === undefined) return;
-    await this.#whileBusy(offer, async () => {
-      const { part: at, position } = asked;
-      const part = state.parts[at];
-      if (part === undefined || position >= part.length) {
-        throw new CodedError(ErrorCode.ReplicaFrameInvalid, "There are no such bytes in the state.");
-      }
-      const length = Math.min(STATE_CHUNK_LENGTH_MAX, part.length - position);
-      const bytes = await state.read(part, { position, length });
-      if (this.#isThere(offer)) this.#say(offer, { kind: "stateChunk", part: at, position, bytes });
-    });
+    offer.isBusy = true;
+    const done = () => this.#done(offer);
+    const { part, position } = asked;
+    this.#options.pace.give(
+      () => this.#whileBusy(offer, () => this.#giveChunk(offer, state, { part, position })),
+      done,
+    );
+  }
+
+  async #giveChunk(
+    offer: Offer,
+    state: OfferedState,
+    { part: at, position }: { readonly part: number; readonly position: number },
+  ): Promise<void> {
+    if (!this.#isThere(offer)) return;
+    const part = state.parts[at];
+    if (part === undefined || position >= part.length) {
+      throw new CodedError(ErrorCode.ReplicaFrameInvalid, "There are no such bytes in the state.");
+    }
+    const length = Math.min(STATE_CHUNK_LENGTH_MAX, part.length - position);
+    const bytes = await state.read(part, { position, length });
+    if (!this.#isThere(offer)) return;
+    this.#options.pace.gave(length);
+    this.#say(offer, { kind: "stateChunk", part: at, position, bytes });
   }
 
   /** What goes wrong ends the transfer, on both sides. */
@@ -127,9 +144,13 @@ export class StateSender {
       this.#say(offer, { kind: "stateEnd", code: error.code });
       this.#close(offer);
     } finally {
-      offer.isBusy = false;
-      if (!this.#isThere(offer)) await offer.state?.close();
+      await this.#done(offer);
     }
+  }
+
+  async #done(offer: Offer): Promise<void> {
+    offer.isBusy = false;
+    if (!this.#isThere(offer)) await offer.state?.close();
   }
 
   #close(offer: Offer): void {

@@ -30,8 +30,11 @@ export interface StateSource {
 
 /** Where the state of a group goes that another node gives. Its calls follow each other. */
 export interface StateSink {
-  /** @throws CodedError when the parts are not those of such a group; what the disk answers */
-  begin(manifest: StateManifest): Promise<void>;
+  /**
+   * @returns bytes of each part that are here already, from a transfer before: those behind them are to come
+   * @throws CodedError when the parts are not those of such a group; what the disk answers
+   */
+  begin(manifest: StateManifest): Promise<readonly number[]>;
   /** Takes bytes of a part, in order; they are lent until this settles. */
   write(part: StatePart, position: number, bytes: Uint8Array): Promise<void>;
   /**
@@ -39,6 +42,8 @@ export interface StateSink {
    * @throws CodedError when it is not what it should be; the group is as it was
    */
   finish(): Promise<void>;
+  /** The transfer broke off: what came may be of use to the next one. */
+  keep(): Promise<void>;
   /** Lets go of what came, if anything did. */
   discard(): Promise<void>;
 }

@@ -1,6 +1,7 @@
 import type { GroupAddress } from "@millrace/framing";
-import type { Clock, Log } from "@millrace/platform";
+import type { Clock, Log, Metrics } from "@millrace/platform";
 import type { StateMessage } from "@millrace/protocol";
+import type { CatchUpPace } from "../catch-up/catch-up-pace.ts";
 import { StateFetcher, type StateWish } from "./state-fetcher.ts";
 import { StateSender } from "./state-sender.ts";
 import type { StateSource } from "./state-source.ts";
@@ -9,10 +10,13 @@ import type { StateSource } from "./state-source.ts";
 export interface StateTransfersOptions {
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics: Metrics;
   /** This node's replica id. */
   readonly replica: number;
   /** Any number; another one at every start. */
   readonly seed: number;
+  /** How fast states are given. */
+  readonly pace: CatchUpPace;
   send(to: number, group: GroupAddress, message: StateMessage): void;
 }
 
@@ -23,14 +27,14 @@ export class StateTransfers {
   #sourceOf: (group: GroupAddress) => StateSource | undefined = () => undefined;
 
   constructor(options: StateTransfersOptions) {
-    const { clock, log, replica, send } = options;
+    const { clock, log, metrics, replica, pace, send } = options;
     const common = { view: 0, replica };
     this.#fetcher = new StateFetcher(
-      { clock, log, say: (to, group, words) => send(to, group, { ...words, ...common }) },
+      { clock, log, metrics, say: (to, group, words) => send(to, group, { ...words, ...common }) },
       options.seed,
     );
     this.#sender = new StateSender({
-      ...{ clock, log, sourceOf: (group) => this.#sourceOf(group) },
+      ...{ clock, log, pace, sourceOf: (group) => this.#sourceOf(group) },
       say: (to, group, words) => send(to, group, { ...words, ...common }),
     });
   }
