@@ -1,5 +1,5 @@
 import type { ClusterGroups, GroupStanding } from "@millrace/client";
-import type { Client } from "../connection/client.ts";
+import type { Observer } from "../connection/client.ts";
 
 /** Partitions asked for at once. */
 const PAGE = 1000;
@@ -48,7 +48,7 @@ export interface WantedGroups {
 
 /** Asks for all groups, page by page. @param names  of the nodes, by replica id */
 export async function groupsOf(
-  client: Client,
+  client: Observer,
   names: readonly string[],
   { stream, topic, limit }: WantedGroups,
 ): Promise<GroupsOfCluster> {

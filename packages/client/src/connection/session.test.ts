@@ -435,6 +435,33 @@ test("a client of a cluster whose node is gone goes to the others of the roster,
   await client.close();
 });
 
+test("a client does not wait for a node that takes no login while another one does", async () => {
+  const server = new FakeServer();
+  const asked: number[] = [];
+  const { connect } = server.platform;
+  let cutOff = 0;
+  const platform = {
+    ...server.platform,
+    connect: (request: Parameters<typeof connect>[0]) => {
+      asked.push(request.port);
+      return connect(request);
+    },
+  };
+  server.script = (request) => {
+    if (request.command !== "LoginRegister" || asked.at(-1) !== cutOff) return false;
+    request.deny(ErrorCode.TransientNotAccepted);
+    return true;
+  };
+  const address = ["127.0.0.1:8101", "127.0.0.1:8102"];
+  const client = await server.connect({ address, platform, requestTimeoutMs: 3000 });
+  cutOff = 8101;
+  server.cut();
+  await client.purgeStream(1);
+  assert.deepEqual(asked, [8101, 8101, 8102]);
+  assert.equal(client.address, "127.0.0.1:8102");
+  await client.close();
+});
+
 test("a listener that throws does not disturb the client, and its error surfaces on its own", async (t) => {
   const server = new FakeServer();
   const client = await server.connect();

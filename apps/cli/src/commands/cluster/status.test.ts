@@ -125,3 +125,33 @@ test("a server that does not tell of its groups is shown without them", async ()
   assert.match(stdout, /Views and lag are not shown/u);
   assert.equal(exitCode, 0);
 });
+
+test("a node without a majority is asked without a login, and says what it knows", async () => {
+  const seen = [LEADS, AWAY, AWAY].map((one, index) => ({
+    ...one,
+    ...{ name: `n${index}`, ip: "127.0.0.1", tcpPort: 8090, quicPort: 0, httpPort: 0, websocketPort: 0 },
+  }));
+  let closed = 0;
+  const observe = async () => ({
+    getClusterMetadata: async () => ({ name: "dev", nodes: seen }),
+    getClusterGroups: async () => noGroups,
+    close: async () => {
+      closed += 1;
+    },
+  });
+  const ran = await runFake(["cluster", "status", "--output", "json"], { observe });
+  const { takes_writes: writes, healthy_count: healthy, nodes } = JSON.parse(ran.stdout);
+  assert.deepEqual([writes, healthy, ran.exitCode, closed], [false, 1, 1, 1]);
+  assert.deepEqual(nodes.map(({ status }: Seen) => status), ["healthy", "unreachable", "unreachable"]); // biome-ignore format: one line
+  assert.equal(ran.settings.length, 0, "nobody logged in");
+});
+
+test("what a node says that takes no login is what the person reads", async () => {
+  const error = new CodedError(ErrorCode.TransientNotAccepted, "The node answers, and knows nobody.", {
+    details: { next: "Start the other nodes." },
+  });
+  const observe = () => Promise.reject(error);
+  const ran = await runFake(["cluster", "status"], { observe });
+  assert.match(ran.stderr, /The node answers, and knows nobody\..*Start the other nodes\./s);
+  assert.equal(ran.exitCode, 1);
+});

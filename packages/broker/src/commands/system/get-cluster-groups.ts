@@ -9,6 +9,8 @@ import {
 import { checkPermission } from "../../admission/check-permission.ts";
 import { findStream, findTopic } from "../../admission/find-target.ts";
 import { standingOf } from "../../cluster/group-standings.ts";
+import type { ClientRequest } from "../../sessions/client-request.ts";
+import type { Session } from "../../sessions/session.ts";
 import type { Shard } from "../../shard.ts";
 import { answerBody, type Handler, refusingErrors } from "../handler.ts";
 
@@ -19,19 +21,27 @@ import { answerBody, type Handler, refusingErrors } from "../handler.ts";
  *
  * Codes: 41, 1009, 2010.
  */
-export const getClusterGroups: Handler = (shard, request, session) => {
-  const asked = decodeBody(decodeGetClusterGroups, request.body);
+export const getClusterGroups: Handler = (shard, request, session) =>
+  tellClusterGroups(shard, request, { body: request.body, session });
+
+/** Answers a read whose body may have come inside another one. */
+export type AnswerRead = (
+  shard: Shard,
+  request: ClientRequest,
+  asked: { readonly body: Uint8Array; readonly session: Session },
+) => void;
+
+/** See `getClusterGroups`. */
+export const tellClusterGroups: AnswerRead = (shard, request, { body, session }) => {
+  const asked = decodeBody(decodeGetClusterGroups, body);
   checkPermission(shard, session, "read-server");
   const answer = (groups: ClusterGroups) =>
     refusingErrors(shard, request, () => answerBody(shard, request, encodeGetClusterGroupsReply(groups)));
   const { standings, metadata } = shard;
   const target = targetOf(shard, asked);
   if (standings === undefined) {
-    answer({
-      nodes: [{ replica: 0, metadata: standingOf(metadata.replica) }],
-      partitions: [],
-      next: undefined,
-    });
+    const nodes = [{ replica: 0, metadata: standingOf(metadata.replica) }];
+    answer({ nodes, partitions: [], next: undefined });
     return;
   }
   const countMax = Math.min(asked.countMax, CLUSTER_GROUPS_MAX);
