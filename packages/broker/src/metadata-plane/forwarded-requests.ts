@@ -3,7 +3,7 @@ import { ForwardedCalls } from "../cluster/forwarded-calls.ts";
 import type { MetadataAnswer, MetadataRequest } from "./metadata-request.ts";
 
 /** A request on its way to the primary. `id` is the sender's. */
-export interface ForwardedRequest extends Omit<MetadataRequest, "answered"> {
+export interface ForwardedRequest extends Omit<MetadataRequest, "answered" | "isWanted"> {
   readonly id: number;
 }
 
@@ -49,7 +49,7 @@ export class ForwardedRequests {
 
   /** Passes a request on; it is answered once. */
   forward(to: number, request: MetadataRequest): void {
-    const { answered, ...facts } = request;
+    const { answered, isWanted: _, ...facts } = request;
     this.#calls.ask({
       to,
       send: (id) => this.#options.wire.sendRequest(to, { ...facts, id }),

@@ -272,7 +272,8 @@ export class MetadataPlane {
       if (isPrimary ? this.#replica.pipelineFree === 0 : primary === undefined) return;
       const request = this.#queue.shift();
       if (request === undefined) return;
-      if (isPrimary || primary === undefined) this.#propose(request);
+      if (request.isWanted?.() === false) refuse(request, ErrorCode.TransientNotAccepted);
+      else if (isPrimary || primary === undefined) this.#propose(request);
       else forwarded?.forward(primary, request);
     }
   }

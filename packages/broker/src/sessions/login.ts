@@ -96,6 +96,7 @@ function register(
     user: user.id,
     body: new Uint8Array(0),
     bodyChecksum: 0n,
+    isWanted: () => !request.connection.isEnded,
     answered(answer) {
       if (isRegistered(answer)) {
         bindSession(shard, request, {
@@ -125,9 +126,15 @@ function sdkOf({ sdkName, sdkVersion }: VersionPrefix): string {
   return `${sdkName} ${sdkVersion}`;
 }
 
-/** The session belongs to the connection now; one that is gone meanwhile is logged out again. */
+/**
+ * The session belongs to the connection now. One that is gone meanwhile is logged out again, but for a
+ * cluster:
+ * there its client may have logged in on another node before this login was committed, and goes on under the
+ * same id. Nobody vouches for the session, so `Liveness` ends it unless the client takes it over.
+ */
 function bindSession(shard: Shard, request: ClientRequest, session: Session): void {
   const { connection } = request;
+  if (connection.isEnded && shard.metadata.isReplicated) return;
   connection.session = session;
   shard.connections.bind(connection);
   if (connection.isEnded) endSession(shard, connection);

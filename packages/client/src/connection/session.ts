@@ -62,6 +62,11 @@ export class Session {
   readonly #onAbort = () => this.#end(abortedError());
   #state: State = "connecting";
   #link: Link | undefined;
+  /**
+   * The link the client moves away from. A server logs out whose connection ends, and what it knows of the
+   * client goes with that; so it is closed once the same client is logged in elsewhere.
+   */
+  #retired: Link | undefined;
   #address: ServerAddress;
   #facts: LoginFacts | undefined;
   /** The cluster's nodes, as the last roster had them; none of a server that is alone. */
@@ -222,7 +227,7 @@ export class Session {
         this.#address = address;
         return link;
       }
-      link.close(new CodedError(ErrorCode.Disconnected, "The client moves to the leader."), false);
+      this.#retire(link);
       address = leader.moveTo;
     }
   }
@@ -277,6 +282,7 @@ export class Session {
     if (!link.isOpen)
       throw new CodedError(ErrorCode.Disconnected, "The connection was lost during the login.");
     this.#state = "ready";
+    this.#closeRetired();
     link.lastSentMs = this.#platform.clock.monotonicMs();
     this.events.emit("connected", { address: formatServerAddress(this.#address) });
     this.#queue.attach(link);
@@ -325,10 +331,26 @@ export class Session {
   }
 
   #leaveRefusingNode(): boolean {
-    if (this.#nodes.length === 0 || this.#link === undefined) return false;
+    const link = this.#link;
+    if (this.#nodes.length === 0 || link === undefined) return false;
     const message = "The node did not accept requests for 2 s; the client looks for the leader.";
-    this.#link.close(new CodedError(ErrorCode.TransientNotAccepted, message), true);
+    const error = new CodedError(ErrorCode.TransientNotAccepted, message);
+    // Afterwards: the queue is about to note the request that was refused.
+    void Promise.resolve().then(() => {
+      if (this.#link === link && link.isOpen) this.#onLost(link, error, this.#retire(link));
+    });
     return true;
+  }
+
+  #retire(link: Link): readonly Transmission[] {
+    this.#closeRetired();
+    this.#retired = link;
+    return link.retire();
+  }
+
+  #closeRetired(): void {
+    this.#retired?.close(new CodedError(ErrorCode.Disconnected, "The client has moved."), false);
+    this.#retired = undefined;
   }
 
   #tick(): void {
@@ -373,6 +395,7 @@ export class Session {
     this.#wake?.();
     this.#options.signal?.removeEventListener("abort", this.#onAbort);
     this.#abort.abort(error);
+    this.#closeRetired();
     this.#link?.close(error, !isCodedError(error, ErrorCode.ClientShutdown));
     this.#queue.failAll(error);
     this.#noteIdle();
