@@ -232,6 +232,7 @@ export class MetadataPlane {
     return new ForwardedRequests({
       ...{ clock: this.#options.clock, wire, timeoutMs: this.#options.admissionTimeoutMs },
       commit: () => this.#end.op,
+      onRoom: () => this.#pump(),
       tellCommit: (to) => this.#replication?.tellCommit(to, this.#replica),
       submitHere: (request) => {
         if (this.isPrimary) this.submit(request);
@@ -269,7 +270,8 @@ export class MetadataPlane {
   #pump(): void {
     while (this.#failure === undefined) {
       const { isPrimary, primary, forwarded } = this;
-      if (isPrimary ? this.#replica.pipelineFree === 0 : primary === undefined) return;
+      const isFull = isPrimary ? this.#replica.pipelineFree === 0 : forwarded?.hasRoom === false;
+      if (isFull || (!isPrimary && primary === undefined)) return;
       const request = this.#queue.shift();
       if (request === undefined) return;
       if (request.isWanted?.() === false) refuse(request, ErrorCode.TransientNotAccepted);
