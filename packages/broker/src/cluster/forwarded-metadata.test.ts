@@ -20,12 +20,15 @@ describe("Requests that a backup passes on to the primary of the metadata", () =
     await cluster.until(() => metadata.isInformed);
     let [onTheirWay, most] = [0, 0];
     cluster.passes = ({ bytes }) => {
-      if (bytes[60] === ReplicaCommand.forwardedRequest) most = Math.max(most, (onTheirWay += 1));
+      if (bytes[60] === ReplicaCommand.forwardedRequest) onTheirWay += 1;
+      most = Math.max(most, onTheirWay);
       return true;
     };
     cluster.delaysOf = ({ bytes }) => {
       if (bytes[60] !== ReplicaCommand.forwardedReply) return [1];
-      cluster.clock.setTimer(ANSWER_MS, () => (onTheirWay -= 1));
+      cluster.clock.setTimer(ANSWER_MS, () => {
+        onTheirWay -= 1;
+      });
       return [ANSWER_MS];
     };
     const answers: MetadataAnswer[] = [];

@@ -286,6 +286,8 @@ export class PartitionReplication {
     const { partition, identity } = this.#group;
     if (partition === undefined) return;
     partition.readPrepare(op).then(done, (error: unknown) => {
+      // It was closed meanwhile: this node stops, or the partition is gone.
+      if (isCodedError(error, ErrorCode.ShuttingDown)) return;
       this.#context.log.warn("An op of a partition could not be read back.", { ...identity, op, error });
     });
   }
