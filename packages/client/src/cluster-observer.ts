@@ -7,6 +7,7 @@ import {
 } from "@millrace/protocol";
 import { createDefaultPlatform } from "#default-platform";
 import { type ClusterGroupsRequest, clusterGroupsBody } from "./admin/system-calls.ts";
+import { checkOptions } from "./check-options.ts";
 import { type ClientOptions, type ResolvedOptions, resolveOptions } from "./client-options.ts";
 import type { ClientPlatform } from "./client-platform.ts";
 import { NO_BYTES } from "./connection/call.ts";
@@ -46,6 +47,7 @@ export class ClusterObserver {
 
   /** Connects to the first address that answers. @throws CodedError CannotEstablishConnection and others */
   static async connect(given: ClientOptions): Promise<ClusterObserver> {
+    checkOptions(given);
     const platform = given.platform ?? createDefaultPlatform();
     const options = resolveOptions(given, platform.defaultTransport);
     let lastError: unknown;

@@ -37,6 +37,11 @@ export class Formation {
     return this.#formedOf === undefined;
   }
 
+  /** Nodes of whose starts nothing was heard yet. */
+  get unheard(): number[] {
+    return this.#heard.flatMap((start, replica) => (start > 0 ? [] : [replica]));
+  }
+
   /** Tells everybody; to be repeated while it is open and the node has not been taken in. */
   tell(): void {
     const { replica, replicaCount, send } = this.#options;

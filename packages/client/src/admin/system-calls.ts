@@ -106,7 +106,7 @@ export class SystemCalls {
 
   /**
    * Where each node of a cluster stands in the metadata group and in a page of the partitions' groups; go on
-   * with `next` until there is none. A server alone tells of its metadata. Needs permission to read servers.
+   * with `next` until there is none. Needs permission to read servers.
    * Millrace servers only; others answer InvalidCommand.
    */
   getClusterGroups(page: ClusterGroupsRequest = {}): Promise<ClusterGroups> {

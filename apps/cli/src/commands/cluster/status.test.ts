@@ -99,7 +99,7 @@ test("each node has a row for the metadata, and one for all partitions together"
     [
       [1, 0, 0],
       [1, 0, 2],
-      [0, 1, 0],
+      [0, 1, null],
     ],
   );
   assert.equal(partitions, undefined);
@@ -154,4 +154,40 @@ test("what a node says that takes no login is what the person reads", async () =
   const ran = await runFake(["cluster", "status"], { observe });
   assert.match(ran.stderr, /The node answers, and knows nobody\..*Start the other nodes\./s);
   assert.equal(ran.exitCode, 1);
+});
+
+test("of a node that does not answer nothing is known: neither its partitions nor its lag", async () => {
+  const nodes = [normal(3, 7), undefined, normal(3, 7)].map((metadata, replica) => ({ replica, metadata }));
+  const told = partition(0, [normal(3, 10), undefined, normal(3, 8)]);
+  for (const partitions of [[], [told]]) {
+    const page = { nodes, partitions, next: undefined };
+    const json = await groupsShown(["--output", "json"], [page]);
+    const rows = JSON.parse(json.stdout).partition_totals as Record<string, unknown>[];
+    assert.deepEqual(rows.map((row) => row["lag"]), [0, null, 2 * partitions.length]); // biome-ignore format: one line
+    assert.equal(rows[1]?.["partitions_count"], null);
+    const table = await groupsShown([], [page]);
+    assert.match(table.stdout, /n1 +│ unknown +│ unknown +│ \d +│ unknown/);
+  }
+});
+
+test("a server that stands alone leads all of its partitions, also those of its other shards", async () => {
+  const client = {
+    getClusterMetadata: async () => ({
+      name: "single-node",
+      nodes: [
+        { ...LEADS, name: "one", ip: "::1", tcpPort: 8090, quicPort: 0, httpPort: 0, websocketPort: 0 },
+      ],
+    }),
+    getClusterGroups: async () => ({
+      nodes: [{ replica: 0, metadata: normal(0, 7) }],
+      partitions: [partition(0, [normal(0, 4)]), partition(1, [undefined])],
+      next: undefined,
+    }),
+    close: async () => {},
+  };
+  const ran = await runFake(["cluster", "status", "--output", "json"], {
+    client: client as unknown as Client,
+  });
+  const { partition_totals: totals } = JSON.parse(ran.stdout);
+  assert.deepEqual(totals, [{ node: "one", partitions_count: 2, leads_count: 2, out_count: 0, lag: 0 }]);
 });
