@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
-import type { Client } from "./connection/client.ts";
+import type { Client, Observer } from "./connection/client.ts";
 import { type CredentialOptions, hasTypedCredentials } from "./connection/credential-options.ts";
 import { type CredentialOrder, findCredentials } from "./connection/credentials.ts";
 import { type ServerTarget, serverTarget } from "./connection/server-target.ts";
@@ -37,6 +37,8 @@ export interface Invocation {
    * @param order  which credentials come first; by default the stored login
    */
   readonly client: (order?: CredentialOrder) => Promise<Client>;
+  /** Looks at the cluster without a session; closed with it. */
+  readonly observer: () => Promise<Observer>;
   /** One more session beside that of `client`, for a command that needs several; closed with it. */
   readonly newClient: () => Promise<Client>;
 }
@@ -73,8 +75,9 @@ export function createRun(world: World, debug: (options: GlobalOptions) => Debug
       try {
         announce(command, options, output, log);
         const own = values.slice(0, -1) as unknown as Values;
-        const { server, client, newClient } = session;
-        const answer = await handler({ world, output, options, server, client, newClient }, ...own);
+        const { server, client, newClient, observer } = session;
+        const given = { world, output, options, server, client, newClient, observer };
+        const answer = await handler(given, ...own);
         if (typeof answer === "number") outcome.exitCode = answer;
         else if (answer !== undefined) output.show(answer);
       } catch (error) {
@@ -147,7 +150,7 @@ function createSession(world: World, options: GlobalOptions, log: DebugLog) {
     if (hasTypedCredentials(options)) world.stderr.write(`${LOGIN_COUNTS}\n`);
     return connectWithLogin(world, { target: to, credentials });
   };
-  const opened: Promise<Client>[] = [];
+  const opened: Promise<Pick<Client, "close">>[] = [];
   const open = (order?: CredentialOrder) => {
     const one = connect(order);
     opened.push(one);
@@ -162,6 +165,14 @@ function createSession(world: World, options: GlobalOptions, log: DebugLog) {
       return opening;
     },
     newClient: () => open(),
+    observer: () => {
+      const one = findCredentials(server(), world).then((credentials) => {
+        log.note(`Looking at the cluster through ${server().address} without a login`);
+        return world.observe({ target: server(), credentials });
+      });
+      opened.push(one);
+      return one;
+    },
     close: async () => {
       const clients = (await Promise.allSettled(opened)).flatMap((one) =>
         one.status === "fulfilled" ? [one.value] : [],

@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { isCancel, password } from "@clack/prompts";
-import { connect } from "./connection/connect.ts";
+import { connect, observe } from "./connection/connect.ts";
 import { openPinger } from "./connection/pinger.ts";
 import { runServer, startServer } from "./server-process.ts";
 import type { World } from "./world.ts";
@@ -18,6 +18,7 @@ export function openProcessWorld(): World {
     environment: process.env,
     home: process.env["MILLRACE_HOME"] || process.env["IGGY_HOME"] || join(homedir(), ".millrace"),
     connect,
+    observe,
     openPinger,
     runServer,
     startServer,

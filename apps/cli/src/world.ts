@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import type { Client } from "./connection/client.ts";
+import type { Client, Observer } from "./connection/client.ts";
 import type { ConnectionSettings, ServerTarget } from "./connection/server-target.ts";
 import type { ExitCode } from "./exit-codes.ts";
 
@@ -46,6 +46,8 @@ export interface World {
   readonly home: string;
   /** Opens a session with the server. */
   readonly connect: (settings: ConnectionSettings) => Promise<Client>;
+  /** Looks at a cluster without a session, which takes a majority of its nodes. */
+  readonly observe: (settings: ConnectionSettings) => Promise<Observer>;
   /** Opens a connection without a session: `ping` needs no credentials. */
   readonly openPinger: (target: ServerTarget) => Promise<Pinger>;
   /** Runs a server here and answers its exit code. */

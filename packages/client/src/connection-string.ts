@@ -1,4 +1,4 @@
-import { CodedError, ErrorCode } from "@millrace/errors";
+import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import { parseDuration } from "@millrace/protocol";
 import type { ClientOptions, ReconnectOptions, TlsOptions } from "./client-options.ts";
 import { isClientTransport } from "./server-address.ts";
@@ -137,4 +137,12 @@ export function parseConnectionString(text: string): ClientOptions {
     ...(transport === undefined || transport === "tcp" ? {} : { transport }),
     ...(isOn ? { tls } : {}),
   };
+}
+
+/** What the error of a refused login says besides, when name or password look as if they were encoded. */
+export function withHintAtDecoding(error: unknown, { username = "", password = "" }: ClientOptions): unknown {
+  const looksEncoded = /%[0-9a-f]{2}/i.test(`${username} ${password}`);
+  if (!looksEncoded || !isCodedError(error, ErrorCode.InvalidCredentials)) return error;
+  const message = `${error.message} Name and password of a connection string are not percent-decoded: a connection string is taken as it stands.`;
+  return new CodedError(error.code, message, { details: error.details, cause: error });
 }

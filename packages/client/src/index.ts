@@ -68,6 +68,7 @@ export type { Durability, TopicOptions } from "./admin/topic-options.ts";
 export type { NewUser, User, UserDetails, UserUpdate } from "./admin/user-calls.ts";
 export type { ClientOptions, ReconnectOptions, TlsOptions } from "./client-options.ts";
 export type { ClientPlatform, ConnectRequest, Scope } from "./client-platform.ts";
+export { ClusterObserver } from "./cluster-observer.ts";
 export type { ClientEvent, ClientEventFacts, ClientEventListener } from "./connection/client-events.ts";
 export { parseConnectionString } from "./connection-string.ts";
 export type {

@@ -1,13 +1,15 @@
+import { CodedError, ErrorCode } from "@millrace/errors";
 import { type SendConfirmation as Confirmation, toIdentifier } from "@millrace/protocol";
 import { createDefaultPlatform } from "#default-platform";
 import { CareCalls } from "./admin/care-calls.ts";
 import type { Name } from "./admin/stream-calls.ts";
+import { checkOptions } from "./check-options.ts";
 import { type ClientOptions, type ResolvedOptions, resolveOptions } from "./client-options.ts";
 import type { ClientPlatform } from "./client-platform.ts";
 import type { ClientEvent, ClientEventListener } from "./connection/client-events.ts";
 import { sleep } from "./connection/login.ts";
 import { Session } from "./connection/session.ts";
-import { parseConnectionString } from "./connection-string.ts";
+import { parseConnectionString, withHintAtDecoding } from "./connection-string.ts";
 import { Consumer, type ConsumerOptions } from "./consumer/consumer.ts";
 import { createConsumerParts } from "./consumer/consumer-parts.ts";
 import { GroupConsumer, type GroupConsumerOptions } from "./consumer-group/group-consumer.ts";
@@ -45,6 +47,12 @@ function confirmationOf(confirmation: Confirmation): SendConfirmation {
   return { ...confirmation, baseOffset: BigInt(confirmation.baseOffset) };
 }
 
+function madeByNew(): CodedError {
+  const message =
+    "A client is connected before it is there: const client = await MillraceClient.connect(options).";
+  return new CodedError(ErrorCode.InvalidArgument, message);
+}
+
 /**
  * A client of a Millrace or Apache Iggy 0.9.0 server: one logged-in connection that is made again when it
  * is lost.
@@ -60,6 +68,7 @@ export class MillraceClient extends CareCalls {
   #closing: Promise<void> | undefined;
 
   private constructor(session: Session, options: ResolvedOptions, platform: ClientPlatform) {
+    if (!(session instanceof Session)) throw madeByNew();
     super(session);
     this.#platform = platform;
     this.#sender = new BatchSender(session, platform, options);
@@ -70,16 +79,22 @@ export class MillraceClient extends CareCalls {
    * `more` adds to the string. Fails at once when no address answers.
    *
    * @throws CodedError CannotEstablishConnection that names `host:port`, InvalidCredentials,
-   *         InvalidConnectionString, IncompatibleProtocolVersion, Aborted
+   *         InvalidConnectionString, InvalidArgument that names an option, IncompatibleProtocolVersion,
+   *         Aborted
    */
   static async connect(
     target: ClientOptions | string,
     more: Omit<ClientOptions, "address"> = {},
   ): Promise<MillraceClient> {
     const given = typeof target === "string" ? { ...parseConnectionString(target), ...more } : target;
+    checkOptions(given);
     const platform = given.platform ?? createDefaultPlatform();
     const options = resolveOptions(given, platform.defaultTransport);
-    return new MillraceClient(await Session.open(options, platform), options, platform);
+    try {
+      return new MillraceClient(await Session.open(options, platform), options, platform);
+    } catch (error) {
+      throw typeof target === "string" ? withHintAtDecoding(error, given) : error;
+    }
   }
 
   /** Id of the user who is logged in. */

@@ -479,6 +479,13 @@ export const ALL_CODECS: Readonly<Record<CommandName, CommandCodecs>> = {
     request: codec(clusterGroupsAsked, protocol.encodeGetClusterGroups, protocol.decodeGetClusterGroups),
     reply: codec(clusterGroups, protocol.encodeGetClusterGroupsReply, protocol.decodeGetClusterGroupsReply),
   },
+  ReadWithoutLogin: {
+    request: codec(
+      record({ login: any.bytes8, code: any.u32, body: any.bytes8 }),
+      protocol.encodeReadWithoutLogin,
+      protocol.decodeReadWithoutLogin,
+    ),
+  },
   RepairPartition: {
     request: codec(repairRequest, protocol.encodeRepairPartition, protocol.decodeRepairPartition),
     reply: codec(repairReply, protocol.encodeRepairPartitionReply, protocol.decodeRepairPartitionReply),

@@ -67,6 +67,7 @@ export const CommandCode = {
   RepairPartition: 20_002,
   GetTopicRetention: 20_300,
   GetClusterGroups: 20_400,
+  ReadWithoutLogin: 20_401,
 } as const;
 
 /** Name of a command, as the keys of `CommandCode`. */
@@ -138,4 +139,5 @@ export const COMMAND_OPERATIONS: Readonly<Record<CommandName, number>> = {
   RepairPartition: Operation.NonReplicated,
   GetTopicRetention: Operation.NonReplicated,
   GetClusterGroups: Operation.NonReplicated,
+  ReadWithoutLogin: Operation.NonReplicated,
 };

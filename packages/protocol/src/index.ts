@@ -69,6 +69,11 @@ export {
   GroupStatusCode,
   type PartitionKey,
 } from "./cluster/group-standing.ts";
+export {
+  decodeReadWithoutLogin,
+  encodeReadWithoutLogin,
+  type ReadWithoutLogin,
+} from "./cluster/read-without-login.ts";
 export { COMMAND_OPERATIONS, CommandCode, type CommandName } from "./command.table.ts";
 export {
   COMMANDS,

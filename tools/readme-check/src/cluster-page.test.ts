@@ -57,12 +57,12 @@ async function stop(child: ChildProcess): Promise<number | null> {
 test("A cluster on one machine loses its leader as the page shows, and keeps both messages.", {
   timeout: 120_000,
 }, async () => {
-  const { child, text } = await start(`${begin.trimEnd()} --output json`, /\]\n$/);
+  const { child, text } = await start(`${begin.trimEnd()} --port 0 --output json`, /\]\n$/);
   const nodes: { role: string; pid: number; tcp_address: string }[] = JSON.parse(text);
   const leader = nodes.find(({ role }) => role === "leader");
   const follower = nodes.find(({ role }) => role === "follower");
   assert.ok(leader !== undefined && follower !== undefined, text);
-  const used = run(use.replace("127.0.0.1:8090", follower.tcp_address).replace("4711", String(leader.pid)));
+  const used = run(use.replace("127.0.0.1:8100", follower.tcp_address).replace("4711", String(leader.pid)));
   assert.equal(used.status, 0, used.stderr);
   assert.match(used.stdout, /before[\s\S]*after/);
   assert.equal(await stop(child), 0);

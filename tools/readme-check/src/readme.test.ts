@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -11,6 +11,7 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "millrace-readme-"));
 const blocksOf = (path: string) => codeBlocks(readFileSync(join(root, path), "utf8"));
 const readme = blocksOf("README.md");
+const PACKAGE_PAGES = ["packages/client/README.md", "apps/cli/README.md", "apps/server/README.md"];
 let server: ChildProcess;
 let address = "";
 
@@ -105,4 +106,28 @@ test("the client's quick start runs as it stands", () => {
   const output = outputOf(block.code);
   assert.match(output, /written to partition \d+ at offset \d+/);
   assert.match(output, /item: 'tea', price: 3|"order":1001|order: 1001/);
+});
+
+/** True until the release that the first note of a change announces has been made. */
+const isUnreleased = existsSync(join(root, ".changeset", "first-release.md"));
+
+test("no page has something installed from a registry without saying that it is not there yet", () => {
+  for (const path of ["README.md", ...PACKAGE_PAGES]) {
+    const text = readFileSync(join(root, path), "utf8");
+    assert.equal(/No release is on a registry yet/.test(text), isUnreleased, path);
+  }
+  const [install] = readme.filter(({ language, code }) => language === "sh" && /npm install/.test(code));
+  if (isUnreleased) assert.equal(install, undefined, "the first page has no command that does not work");
+});
+
+test("the README's command for a tarball makes one", () => {
+  const block = readme.find(({ language, code }) => language === "sh" && code.includes(" pack "));
+  assert.ok(block !== undefined, "the README has a command that packs");
+  const code = block.code.replace("../../.cache/packed", join(folder, "packed"));
+  const run = spawnSync("bash", ["-euo", "pipefail", "-c", code], { cwd: root, encoding: "utf8" });
+  assert.equal(run.status, 0, run.stderr + run.stdout);
+  assert.deepEqual(
+    readdirSync(join(folder, "packed")).map((name) => name.replace(/[\d.]+\.tgz$/, "")),
+    ["millrace-client-"],
+  );
 });

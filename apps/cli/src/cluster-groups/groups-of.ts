@@ -1,5 +1,5 @@
 import type { ClusterGroups, GroupStanding } from "@millrace/client";
-import type { Client } from "../connection/client.ts";
+import type { Observer } from "../connection/client.ts";
 
 /** Partitions asked for at once. */
 const PAGE = 1000;
@@ -23,11 +23,15 @@ export interface PartitionInCluster {
 /** What one node comes to over all partitions. */
 export interface PartitionTotals {
   readonly node: string;
+  /** False of a node that did not answer: nothing is known of it but who leads in its place. */
+  readonly isTold: boolean;
+  /** Partitions that it told of. */
   readonly partitionsCount: number;
   readonly leadsCount: number;
   /** Partitions that it did not tell of, or in whose view it does not take part. */
   readonly outCount: number;
-  readonly lag: number;
+  /** Over all partitions; nothing when it did not tell of each. */
+  readonly lag: number | undefined;
 }
 
 /** All groups of a cluster. */
@@ -48,11 +52,11 @@ export interface WantedGroups {
 
 /** Asks for all groups, page by page. @param names  of the nodes, by replica id */
 export async function groupsOf(
-  client: Client,
+  client: Observer,
   names: readonly string[],
   { stream, topic, limit }: WantedGroups,
 ): Promise<GroupsOfCluster> {
-  const totals = names.map((node) => ({ node, partitionsCount: 0, leadsCount: 0, outCount: 0, lag: 0 }));
+  const totals = names.map((node) => newTotal(node));
   const partitions: PartitionInCluster[] = [];
   let partitionsCount = 0;
   let page: ClusterGroups;
@@ -73,21 +77,32 @@ export async function groupsOf(
     names,
     page.nodes.map((node) => node.metadata),
   );
+  for (const [at, total] of totals.entries()) {
+    total.isTold = metadata[at]?.standing !== undefined || total.partitionsCount > 0;
+    if (!total.isTold) total.lag = undefined;
+  }
   return { metadata, totals, partitions, partitionsCount };
 }
 
-function addTo(
-  total: { -readonly [Key in keyof PartitionTotals]: PartitionTotals[Key] } | undefined,
-  { standing, leads, lag }: NodeInGroup,
-): void {
-  if (total === undefined) return;
-  total.partitionsCount += 1;
-  if (leads) total.leadsCount += 1;
-  if (standing?.status !== "normal") total.outCount += 1;
-  total.lag += lag ?? 0;
+type Total = { -readonly [Key in keyof PartitionTotals]: PartitionTotals[Key] };
+
+function newTotal(node: string): Total {
+  return { node, isTold: false, partitionsCount: 0, leadsCount: 0, outCount: 0, lag: 0 };
 }
 
-/** The primary of a view is the node with the number of the view, modulo the count of nodes. */
+function addTo(total: Total | undefined, { standing, leads, lag }: NodeInGroup): void {
+  if (total === undefined) return;
+  if (standing !== undefined || leads) total.partitionsCount += 1;
+  if (leads) total.leadsCount += 1;
+  if (standing?.status !== "normal" && !leads) total.outCount += 1;
+  total.lag = lag === undefined || total.lag === undefined ? undefined : total.lag + lag;
+}
+
+/**
+ * The primary of a view is the node with the number of the view, modulo the count of nodes. A server that
+ * stands
+ * alone leads whatever is there, also where another of its shards knows the numbers.
+ */
 function nodesIn(
   names: readonly string[],
   standings: readonly (GroupStanding | undefined)[],
@@ -97,6 +112,7 @@ function nodesIn(
   const commit = Math.max(...told.map((one) => one.commit));
   return names.map((node, at) => {
     const standing = standings[at];
+    if (names.length === 1) return { node, standing, leads: standing?.status !== "silent", lag: 0 };
     const isThere = standing?.status === "normal" && standing.view === view;
     const lag = standing && commit - standing.commit;
     return { node, standing, leads: isThere && view % names.length === at, lag };

@@ -19,11 +19,21 @@ const PARTITION_FIELDS: readonly Field<Row>[] = [
 
 const TOTAL_FIELDS: readonly Field<PartitionTotals>[] = [
   { name: "node", title: "Node", value: ({ node }) => node },
-  { name: "partitions_count", title: "Partitions", value: ({ partitionsCount }) => partitionsCount },
-  { name: "leads_count", title: "Leads", value: ({ leadsCount }) => leadsCount },
-  { name: "out_count", title: "Not taking part", value: ({ outCount }) => outCount },
-  { name: "lag", title: "Lag", value: ({ lag }) => lag },
+  totalField("partitions_count", "Partitions", (total) => (total.isTold ? total.partitionsCount : undefined)),
+  totalField("leads_count", "Leads", (total) => (total.isTold ? total.leadsCount : undefined)),
+  totalField("out_count", "Not taking part", ({ outCount }) => outCount),
+  totalField("lag", "Lag", ({ lag }) => lag),
 ];
+
+/** A count that may not be known. */
+function totalField(
+  name: string,
+  title: string,
+  count: (total: PartitionTotals) => number | undefined,
+): Field<PartitionTotals> {
+  const value = (total: PartitionTotals) => count(total) ?? null;
+  return { name, title, value, text: (total) => String(count(total) ?? "unknown") };
+}
 
 /** How the groups of a cluster are shown, as members of a larger answer. */
 export function groupsResult(
@@ -51,7 +61,7 @@ function titled(text: string, result: Result): Result {
 }
 
 function roleOf({ standing, leads }: NodeInGroup): string {
+  if (leads) return "leads";
   if (standing === undefined) return "unknown";
-  if (standing.status !== "normal") return standing.status;
-  return leads ? "leads" : "follows";
+  return standing.status === "normal" ? "follows" : standing.status;
 }

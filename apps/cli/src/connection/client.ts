@@ -81,6 +81,9 @@ export interface GroupReader {
   close(): Promise<void>;
 }
 
+/** What is asked of a node about its cluster by somebody who is not logged in. */
+export type Observer = Pick<MillraceClient, "getClusterMetadata" | "getClusterGroups" | "close">;
+
 /** What commands ask of a session; the SDK's client is one, tests bring another. */
 export interface Client extends PlainCalls {
   pollMessages(

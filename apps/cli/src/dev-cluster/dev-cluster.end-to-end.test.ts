@@ -52,7 +52,7 @@ async function insist(args: readonly string[], address: string): Promise<string>
 
 test("One command starts three nodes, brings a killed leader back and ends all of them.", async () => {
   const environment = { MILLRACE_TCP_ADDRESS: "127.0.0.1:1", MILLRACE_USERNAME: "nobody" };
-  const args = ["cluster", "dev", "--restart-after", "1", "--output", "json"];
+  const args = ["cluster", "dev", "--port", "0", "--restart-after", "1", "--output", "json"];
   const { child, finished } = spawnCli(args, undefined, environment);
   try {
     const nodes = await shown(child);
@@ -90,7 +90,7 @@ test("One command starts three nodes, brings a killed leader back and ends all o
 
 test("A node that cannot start is told with what it said, and the others are stopped.", async () => {
   const environment = { MILLRACE_ROOT_PASSWORD: "x".repeat(200) };
-  const { finished } = spawnCli(["cluster", "dev", "--nodes", "2"], undefined, environment);
+  const { finished } = spawnCli(["cluster", "dev", "--nodes", "2", "--port", "0"], undefined, environment);
   const { exitCode, stderr } = await finished;
   assert.equal(exitCode, 1);
   assert.match(stderr, /Node n\d did not start\. It said: .*root user's password/s);

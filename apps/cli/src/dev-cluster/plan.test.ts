@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -7,7 +9,7 @@ import { parse } from "smol-toml";
 import { UsageError } from "../failures/usage-error.ts";
 import { openFolder, writeConfigs } from "./folder.ts";
 import { freePorts } from "./free-ports.ts";
-import { configText, planNodes } from "./plan.ts";
+import { configText, planNodes, wantedPorts } from "./plan.ts";
 
 const PORTS = [1, 2, 3, 4, 5, 6, 7, 8];
 
@@ -30,8 +32,22 @@ test("every node has addresses and data of its own, and all have the same roster
 });
 
 test("ports that are found are all different", async () => {
-  const ports = await freePorts(28, "127.0.0.1");
+  const ports = await freePorts(wantedPorts(0, 7), "127.0.0.1");
   assert.equal(new Set(ports).size, 28);
+});
+
+test("nodes have the ports of a server, and the next ones, but for those that others have", async () => {
+  assert.deepEqual(wantedPorts(8090, 2), [8090, 3000, 8092, 8190, 8100, 3010, 8102, 8200]);
+  const [taken = 0, free = 0] = await freePorts([0, 0], "127.0.0.1");
+  const other = createServer().listen(taken, "127.0.0.1");
+  await once(other, "listening");
+  try {
+    const ports = await freePorts([taken, free], "127.0.0.1");
+    assert.notEqual(ports[0], taken);
+    assert.equal(ports[1], free);
+  } finally {
+    other.close();
+  }
 });
 
 test("a folder that was named stays and takes no other number of nodes; one of a run goes with it", () => {

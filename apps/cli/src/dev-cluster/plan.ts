@@ -25,6 +25,32 @@ export const HOST = "127.0.0.1";
 /** Ports that one node needs. */
 export const PORTS_PER_NODE = 4;
 
+/** TCP port of the first node when nobody says otherwise: that of a server. */
+export const PORT_DEFAULT = 8090;
+
+/** From one node's ports to the next one's. */
+const PORT_STEP = 10;
+
+/** How far the other ports of a node are from that for TCP: 3000, 8092 and 8190 for the first one. */
+const HTTP_BELOW = 5090;
+const WEBSOCKET_ABOVE = 2;
+const REPLICA_ABOVE = 100;
+
+/** A TCP port below this leaves no room for that of HTTP, one above none for the last node's. */
+export const PORT_MIN = 6114;
+export const PORT_MAX = 65_000;
+
+/**
+ * The ports that nodes should have, `PORTS_PER_NODE` each, by the TCP port of the first: 8090, 8100, 8110 and
+ * so
+ * on. All 0, for any, when that is 0.
+ */
+export function wantedPorts(first: number, nodesCount: number): number[] {
+  return Array.from({ length: nodesCount }, (_, at) => first + at * PORT_STEP).flatMap((tcp) =>
+    first === 0 ? [0, 0, 0, 0] : [tcp, tcp - HTTP_BELOW, tcp + WEBSOCKET_ABOVE, tcp + REPLICA_ABOVE],
+  );
+}
+
 /** Enough for trying out, small enough for several nodes on one laptop. */
 const MEMORY = "256 MiB";
 

@@ -6,11 +6,13 @@ import { DevNodes, type NodeEvents } from "./dev-nodes.ts";
 import { type ClusterFolder, openFolder, writeConfigs } from "./folder.ts";
 import { freePorts } from "./free-ports.ts";
 import { untilLogin, watchLeader } from "./leader-watch.ts";
-import { type DevNode, HOST, PORTS_PER_NODE, planNodes } from "./plan.ts";
+import { type DevNode, HOST, planNodes, wantedPorts } from "./plan.ts";
 
 /** What is asked of a cluster on this machine. */
 export interface DevClusterOptions {
   readonly nodesCount: number;
+  /** TCP port of the first node; the others' follow. 0 takes any. */
+  readonly firstPort: number;
   /** Folder to keep the data in; one for this run when there is none. */
   readonly data: string | undefined;
   /** Whether the folder of this run stays. */
@@ -36,10 +38,13 @@ const FIRST_LEADER_MS = 20_000;
  * @throws CodedError InvalidConfiguration when a node does not start
  */
 export async function runDevCluster(parts: DevClusterParts, options: DevClusterOptions): Promise<ExitCode> {
-  const folder = openFolder(options.data, options.keep, options.nodesCount);
-  const nodes = planNodes(folder.path, await freePorts(options.nodesCount * PORTS_PER_NODE, HOST));
-  writeConfigs(nodes);
   const { world, output } = parts;
+  const folder = openFolder(options.data, options.keep, options.nodesCount);
+  const wanted = wantedPorts(options.firstPort, options.nodesCount);
+  const ports = await freePorts(wanted, HOST);
+  sayTaken(output, wanted, ports);
+  const nodes = planNodes(folder.path, ports);
+  writeConfigs(nodes);
   const servers = new DevNodes({ world, nodes, restartMs: options.restartMs, events: eventsOn(output) });
   const stop = stopOf(world, servers);
   let ends: readonly unknown[] = [];
@@ -54,6 +59,14 @@ export async function runDevCluster(parts: DevClusterParts, options: DevClusterO
   }
   output.line(folder.isKept ? `Stopped. The data is in ${folder.path}` : "Stopped; the data is removed.");
   return ends.every((end) => end === 0) ? ExitCode.ok : ExitCode.failed;
+}
+
+/** Says which of the wanted ports others have, and what was taken in their place. */
+function sayTaken(output: Output, wanted: readonly number[], ports: readonly number[]): void {
+  const others = wanted.flatMap((port, at) =>
+    port === 0 || port === ports[at] ? [] : [`${ports[at]} in place of ${port}`],
+  );
+  if (others.length > 0) output.remark(`Some ports are taken; this cluster uses ${others.join(", ")}.`);
 }
 
 interface Running {

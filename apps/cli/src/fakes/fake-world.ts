@@ -1,4 +1,5 @@
 import { Readable, Writable } from "node:stream";
+import { CodedError, ErrorCode } from "@millrace/errors";
 import type { Client } from "../connection/client.ts";
 import type { ConnectionSettings } from "../connection/server-target.ts";
 import { ExitCode } from "../exit-codes.ts";
@@ -9,6 +10,8 @@ import type { World } from "../world.ts";
 export interface FakeWorldOptions {
   readonly client?: Client;
   readonly connect?: World["connect"];
+  /** Left out: the server tells nothing to whoever is not logged in. */
+  readonly observe?: World["observe"];
   readonly openPinger?: World["openPinger"];
   readonly startServer?: World["startServer"];
   readonly stdin?: string | Readable;
@@ -49,6 +52,10 @@ export async function runFake(args: readonly string[], options: FakeWorldOptions
     connect: async (given) => {
       settings.push(given);
       return options.connect?.(given) ?? clientOf(options);
+    },
+    observe: async (given) => {
+      if (options.observe !== undefined) return options.observe(given);
+      throw new CodedError(ErrorCode.FeatureUnavailable, "Nothing is told without a login.");
     },
     openPinger:
       options.openPinger ?? (async () => ({ ping: () => clientOf(options).ping(), close: async () => {} })),

@@ -14,6 +14,7 @@ import { directFields } from "../replies/direct-fields.ts";
 import type { ClientRequest } from "../sessions/client-request.ts";
 import { login } from "../sessions/login.ts";
 import { logout } from "../sessions/logout.ts";
+import { readWithoutLogin } from "../sessions/read-without-login.ts";
 import { hasLostToken } from "../sessions/user-sessions.ts";
 import type { Shard } from "../shard.ts";
 import { carriesNumbers, checkHeader } from "./check-header.ts";
@@ -42,14 +43,18 @@ export function admitClientRequest(shard: Shard, request: ClientRequest): void {
   else admitReplicated(shard, request);
 }
 
-/** Reads and ping: before login only ping is served, and the two legacy logins end the connection. */
+/**
+ * Reads and ping: before login only ping is served, and the read that brings its credentials along; the two
+ * legacy logins end the connection.
+ */
 function admitDirect(shard: Shard, request: ClientRequest): void {
   const { code, connection } = request;
   const command = commandByCode(code);
   if (isLegacyLogin(code)) evict(shard, request, EvictionReason.MalformedLogin);
   else if (code === CommandCode.Ping) {
     withEmptyBody(shard, request, () => request.answer([], directFields(shard, connection)));
-  } else if (connection.session === undefined) refuse(shard, request, ErrorCode.Unauthenticated);
+  } else if (code === CommandCode.ReadWithoutLogin) readWithoutLogin(shard, request);
+  else if (connection.session === undefined) refuse(shard, request, ErrorCode.Unauthenticated);
   else if (command === undefined) refuse(shard, request, ErrorCode.InvalidCommand);
   else if (command.operation !== Operation.NonReplicated)
     refuse(shard, request, ErrorCode.FeatureUnavailable);

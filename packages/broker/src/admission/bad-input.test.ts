@@ -58,6 +58,7 @@ test("Flush alone of all commands is carried out by nobody, and answers FeatureU
     CommandCode.Ping,
     CommandCode.LoginRegister,
     CommandCode.LoginRegisterWithPat,
+    CommandCode.ReadWithoutLogin,
   ]);
   const unbuilt = COMMANDS.filter(
     ({ code, operation }) =>

@@ -170,12 +170,17 @@ test("A token logs in without a login before it; what nobody has ends in evictio
   tested("LoginRegisterWithPat", STRANGER, "allowed");
 });
 
-test("A flush is refused to everybody, and a legacy login ends the connection of anybody.", async () => {
-  for (const { client, name } of people) {
-    const { code } = await client.command("FlushUnsavedBuffer", bodyOf("FlushUnsavedBuffer"));
-    assert.equal(code, ErrorCode.FeatureUnavailable, name);
-    tested("FlushUnsavedBuffer", name, "denied");
+test("A flush, and a read without a login where there is no cluster, are refused to everybody.", async () => {
+  for (const command of ["FlushUnsavedBuffer", "ReadWithoutLogin"] as const) {
+    for (const { client, name } of people) {
+      const { code } = await client.command(command, bodyOf(command));
+      assert.equal(code, ErrorCode.FeatureUnavailable, name);
+      tested(command, name, "denied");
+    }
   }
+});
+
+test("A legacy login ends the connection of anybody.", async () => {
   for (const legacy of ["LoginUser", "LoginWithPersonalAccessToken"] as const) {
     for (const person of people) {
       const client = await loginAgain(person);

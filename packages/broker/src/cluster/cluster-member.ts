@@ -33,12 +33,16 @@ import { stateSourceOf } from "./state-source-of.ts";
 import { StateTransfers } from "./state-transfer/state-transfers.ts";
 import { startTicks } from "./ticks.ts";
 import { type GroupName, ViewLines } from "./view-lines.ts";
+import { WaitingLine } from "./waiting-line.ts";
 
 /** Milliseconds between two looks whether this node is the one that has to make the root user. */
 const ROOT_USER_INTERVAL_MS = 100;
 
 /** Milliseconds between two words of a node that waits for its cluster to form. */
 const FORMATION_INTERVAL_MS = 200;
+
+/** Milliseconds between two lines of the log that say whom a node waits for. */
+const WAITING_LINE_INTERVAL_MS = 10_000;
 
 /** Ticks between two looks whether views have begun: 100 ms. */
 const TICKS_PER_LOOK = 10;
@@ -267,7 +271,7 @@ export class ClusterMember {
    * Waits with the others for the cluster to form, unless they have one already and take this node in. One
    * that holds something says so to those who wait.
    */
-  #form({ metadata, platform }: Shard): Formation {
+  #form({ metadata, platform, roster }: Shard): Formation {
     const { replica, replicaCount } = this.peers;
     const formation = new Formation({
       ...{ replica, replicaCount, start: this.#isSilent ? drawStart(platform.random) : 0 },
@@ -275,9 +279,13 @@ export class ClusterMember {
       isEmpty: () => metadata.mayBecomeNew,
       formed: () => metadata.becomeNew(),
     });
+    const waits = new WaitingLine(platform, WAITING_LINE_INTERVAL_MS);
     const tell = () => {
       if (!formation.isOpen) return;
       formation.tell();
+      waits.look(() =>
+        formation.unheard.map((replica) => roster().nodes[replica]?.name ?? `node ${replica}`),
+      );
       timer = platform.clock.setTimer(FORMATION_INTERVAL_MS, tell);
     };
     let timer = platform.clock.setTimer(0, tell);

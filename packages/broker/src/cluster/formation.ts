@@ -42,6 +42,11 @@ export class Formation {
     return this.#formedOf === undefined && this.#options.isEmpty();
   }
 
+  /** Nodes of whose starts nothing was heard yet. */
+  get unheard(): number[] {
+    return this.#heard.flatMap((start, replica) => (start > 0 ? [] : [replica]));
+  }
+
   /** Tells everybody; to be repeated while it is open. */
   tell(): void {
     const { replica, replicaCount, send } = this.#options;

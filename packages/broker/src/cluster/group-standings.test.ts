@@ -9,6 +9,7 @@ import {
 import { sendBody } from "../testing/test-batches.ts";
 import type { TestClient } from "../testing/test-client.ts";
 import { TestCluster } from "../testing/test-cluster.ts";
+import { TestServer } from "../testing/test-server.ts";
 import { createSmallTopic } from "../testing/test-topics.ts";
 
 async function groupsOf(cluster: TestCluster, client: TestClient, asked: GetClusterGroups) {
@@ -69,5 +70,19 @@ describe("What a node tells of the groups of its cluster", () => {
     assert.equal(partitions[0]?.standings[gone], undefined);
     assert.equal(partitions[0]?.standings[leader]?.status, "normal");
     await cluster.stop();
+  });
+
+  it("is everything there is on a server that stands alone.", async () => {
+    const server = await TestServer.start();
+    const client = await server.login();
+    await createSmallTopic(client, {}, 3);
+    const page = async (asked: GetClusterGroups) =>
+      decodeGetClusterGroupsReply(await client.ok("GetClusterGroups", encodeGetClusterGroups(asked)));
+    const { nodes, partitions, next } = await page({ countMax: 2 });
+    assert.deepEqual([nodes.length, nodes[0]?.metadata?.status], [1, "normal"]);
+    assert.deepEqual(partitions.map(({ partitionId }) => partitionId), [0, 1]); // biome-ignore format: one line
+    const rest = await page({ countMax: 2, after: next });
+    assert.deepEqual([rest.partitions.length, rest.partitions[0]?.partitionId, rest.next], [1, 2, undefined]);
+    await server.stop();
   });
 });

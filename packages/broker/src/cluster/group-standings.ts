@@ -12,6 +12,7 @@ import type { Replica } from "@millrace/vsr";
 import type { MetadataPlane } from "../metadata-plane/metadata-plane.ts";
 import { LocalPartition } from "../partition-plane/local-partition.ts";
 import type { PartitionPlane } from "../partition-plane/partition-plane.ts";
+import type { Shard } from "../shard.ts";
 import { ForwardedCalls } from "./forwarded-calls.ts";
 
 /** Milliseconds that a node has for its answer: one that is silent is told of as such. */
@@ -115,14 +116,10 @@ export class GroupStandings {
     });
   }
 
-  #page({ after, countMax, streamId, topicId }: StandingsPage): OwnPage {
-    const isAsked = (key: PartitionKey) =>
-      (streamId === undefined || key.streamId === streamId) &&
-      (topicId === undefined || key.topicId === topicId) &&
-      (after === undefined || compareKeys(key, after) > 0);
-    if (countMax === 0) return { partitions: [], isLast: true };
-    const all = this.#ownIn(isAsked);
-    return { partitions: all.slice(0, countMax), isLast: all.length <= countMax };
+  #page(page: StandingsPage): OwnPage {
+    if (page.countMax === 0) return { partitions: [], isLast: true };
+    const all = this.#ownIn((key) => isAsked(key, page));
+    return { partitions: all.slice(0, page.countMax), isLast: all.length <= page.countMax };
   }
 
   #ofMetadata(): GroupStanding {
@@ -134,17 +131,45 @@ export class GroupStandings {
     const found: PartitionStanding[] = [];
     for (const handle of this.#options.partitions.handles()) {
       if (!(handle instanceof LocalPartition) || !isAsked(handle.identity)) continue;
-      const { streamId, topicId, partitionId } = handle.identity;
-      const { replica, replication, fault } = handle.group;
-      const isSilent = fault !== undefined || replication?.isStopped === true;
-      const standing = isSilent ? { ...standingOf(replica), ...FAULTY } : standingOf(replica);
-      found.push({ streamId, topicId, partitionId, standing });
+      found.push({ ...keyOf(handle.identity), standing: partitionStanding(handle) });
     }
     return found.sort(compareKeys);
   }
 }
 
 const FAULTY = { status: "silent" } as const;
+
+/** What a server that stands alone tells of a page; of partitions of its other shards no numbers. */
+export function loneStandings(
+  { metadata, partitions }: Pick<Shard, "metadata" | "partitions">,
+  page: StandingsPage,
+): ClusterGroups {
+  const nodes = [{ replica: 0, metadata: standingOf(metadata.replica) }];
+  const handles = [...partitions.handles()].filter(({ identity }) => isAsked(identity, page));
+  const told = handles
+    .sort((one, other) => compareKeys(one.identity, other.identity))
+    .slice(0, page.countMax)
+    .map((handle) => {
+      const standing = handle instanceof LocalPartition ? partitionStanding(handle) : undefined;
+      return { ...keyOf(handle.identity), standings: [standing] };
+    });
+  const last = told.at(-1);
+  const isLast = last === undefined || told.length === handles.length;
+  return { nodes, partitions: told, next: isLast ? undefined : keyOf(last) };
+}
+
+function partitionStanding({ group: { replica, replication, fault } }: LocalPartition): GroupStanding {
+  const isSilent = fault !== undefined || replication?.isStopped === true;
+  return isSilent ? { ...standingOf(replica), ...FAULTY } : standingOf(replica);
+}
+
+function isAsked(key: PartitionKey, { after, streamId, topicId }: StandingsPage): boolean {
+  return (
+    (streamId === undefined || key.streamId === streamId) &&
+    (topicId === undefined || key.topicId === topicId) &&
+    (after === undefined || compareKeys(key, after) > 0)
+  );
+}
 
 interface OwnPage {
   readonly partitions: readonly PartitionStanding[];

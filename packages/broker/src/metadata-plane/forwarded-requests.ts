@@ -2,8 +2,17 @@ import type { Clock } from "@millrace/platform";
 import { ForwardedCalls } from "../cluster/forwarded-calls.ts";
 import type { MetadataAnswer, MetadataRequest } from "./metadata-request.ts";
 
+/**
+ * Requests that are on their way to the primary at once, and bytes after which no further one is: an eighth
+ * of
+ * the 4096 frames that may wait for a node and of their 128 MiB, so that with the writes to partitions, which
+ * have a quarter and a half, consensus keeps the rest. A connection has one such request at a time.
+ */
+const ON_THEIR_WAY_MAX = 512;
+const LENGTH_MAX = 16 * 1024 * 1024;
+
 /** A request on its way to the primary. `id` is the sender's. */
-export interface ForwardedRequest extends Omit<MetadataRequest, "answered"> {
+export interface ForwardedRequest extends Omit<MetadataRequest, "answered" | "isWanted"> {
   readonly id: number;
 }
 
@@ -30,6 +39,8 @@ export interface ForwardedRequestsOptions {
   commit(): number;
   /** Asks the group on this node; refuses with 58 where it is not the primary's. */
   submitHere(request: MetadataRequest): void;
+  /** Called when there is room for another request again. */
+  onRoom(): void;
   /** Tells a node what is committed, ahead of the next broadcast: it waits to execute it. */
   tellCommit(to: number): void;
 }
@@ -41,20 +52,37 @@ export interface ForwardedRequestsOptions {
 export class ForwardedRequests {
   readonly #options: ForwardedRequestsOptions;
   readonly #calls: ForwardedCalls<MetadataAnswer>;
+  /** Bytes of the bodies on their way. */
+  #length = 0;
 
   constructor(options: ForwardedRequestsOptions) {
     this.#options = options;
     this.#calls = new ForwardedCalls(options);
   }
 
-  /** Passes a request on; it is answered once. */
+  /**
+   * False while so much is on its way that no more is passed on: what comes waits, for as long as for room in
+   * the pipeline of a primary, and is then refused with 58.
+   */
+  get hasRoom(): boolean {
+    return this.#calls.count < ON_THEIR_WAY_MAX && this.#length < LENGTH_MAX;
+  }
+
+  /** Passes a request on; it is answered once. Only while there is room. */
   forward(to: number, request: MetadataRequest): void {
-    const { answered, ...facts } = request;
+    const { answered, isWanted: _, ...facts } = request;
+    const { length } = request.body;
+    const end = (answer: MetadataAnswer) => {
+      this.#length -= length;
+      answered(answer);
+      this.#options.onRoom();
+    };
+    this.#length += length;
     this.#calls.ask({
       to,
       send: (id) => this.#options.wire.sendRequest(to, { ...facts, id }),
-      answered: (answer) => answered(answer),
-      failed: (code) => answered({ kind: "refused", code }),
+      answered: end,
+      failed: (code) => end({ kind: "refused", code }),
     });
   }
 

@@ -234,6 +234,7 @@ export class MetadataPlane {
     return new ForwardedRequests({
       ...{ clock: this.#options.clock, wire, timeoutMs: this.#options.admissionTimeoutMs },
       commit: () => this.#end.op,
+      onRoom: () => this.#pump(),
       tellCommit: (to) => this.#replication?.tellCommit(to, this.#replica),
       submitHere: (request) => {
         if (this.isPrimary) this.submit(request);
@@ -259,10 +260,12 @@ export class MetadataPlane {
   #pump(): void {
     while (this.#failure === undefined) {
       const { isPrimary, primary, forwarded } = this;
-      if (isPrimary ? this.#replica.pipelineFree === 0 : primary === undefined) return;
+      const isFull = isPrimary ? this.#replica.pipelineFree === 0 : forwarded?.hasRoom === false;
+      if (isFull || (!isPrimary && primary === undefined)) return;
       const request = this.#queue.shift();
       if (request === undefined) return;
-      if (isPrimary || primary === undefined) this.#propose(request);
+      if (request.isWanted?.() === false) refuse(request, ErrorCode.TransientNotAccepted);
+      else if (isPrimary || primary === undefined) this.#propose(request);
       else forwarded?.forward(primary, request);
     }
   }

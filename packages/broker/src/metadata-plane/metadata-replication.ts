@@ -198,7 +198,11 @@ export class MetadataReplication {
         const prepare = record && prepareOf(record);
         this.hear({ kind: "journal-read", op, checksum, to, prepare });
       },
-      (error: unknown) => log.error("An op of the metadata could not be read back.", { op, error }),
+      (error: unknown) => {
+        // The journal was closed meanwhile: this node stops.
+        if (isCodedError(error, ErrorCode.ShuttingDown)) return;
+        log.error("An op of the metadata could not be read back.", { op, error });
+      },
     );
   }
 }

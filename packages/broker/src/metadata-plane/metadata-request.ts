@@ -10,6 +10,12 @@ export interface MetadataRequest {
   readonly body: Uint8Array;
   /** Checksum the client gave for its body, 0n for none. */
   readonly bodyChecksum: bigint;
+  /**
+   * False once nobody waits for what becomes of it: while it has no number it is dropped, and answered with
+   * 58.
+   * Left out: it is wanted whoever waits.
+   */
+  isWanted?(): boolean;
   /** Called once. */
   answered(answer: MetadataAnswer): void;
 }

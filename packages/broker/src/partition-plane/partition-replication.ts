@@ -335,6 +335,8 @@ export class PartitionReplication {
   #read(op: number, done: (stored: StoredPrepare | undefined) => void): Promise<void> | undefined {
     const { partition, identity } = this.#group;
     return partition?.readPrepare(op).then(done, (error: unknown) => {
+      // It was closed meanwhile: this node stops, or the partition is gone.
+      if (isCodedError(error, ErrorCode.ShuttingDown)) return;
       this.#context.log.warn("An op of a partition could not be read back.", { ...identity, op, error });
     });
   }

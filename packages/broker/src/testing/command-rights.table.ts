@@ -8,7 +8,7 @@ export interface SufficientRights {
 }
 
 /** What becomes of a command on a connection without a session. */
-export type WithoutLogin = "served" | "status 40" | "eviction 1" | "eviction 15";
+export type WithoutLogin = "served" | "status 5" | "status 40" | "eviction 1" | "eviction 15";
 
 /** One command: code, name, what it needs. "login" is any session at all, "nothing" not even that. */
 export type CommandRights = readonly [
@@ -113,6 +113,8 @@ export const COMMAND_RIGHTS: readonly CommandRights[] = [
   [20_300, "GetTopicRetention", "status 40", TOPIC_READ],
   // Ours: whoever may look at servers may see where the nodes of a cluster stand.
   [20_400, "GetClusterGroups", "status 40", SERVER],
+  // Ours: it brings credentials of its own; on a server that stands alone it is refused.
+  [20_401, "ReadWithoutLogin", "status 5", "refused"],
 ];
 
 /** Every right there is, by level. */

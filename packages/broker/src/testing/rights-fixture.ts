@@ -1,4 +1,5 @@
 import {
+  CommandCode,
   type CommandName,
   decodeGetTopicReply,
   encodeAttachConsumerSession,
@@ -35,6 +36,7 @@ import {
   encodeLoginRegister,
   encodePurgeStream,
   encodePurgeTopic,
+  encodeReadWithoutLogin,
   encodeRepairPartition,
   encodeStoreConsumerOffset,
   encodeSyncConsumerGroup,
@@ -68,6 +70,11 @@ const offset = { ...topic, consumer, partitionId: 0 };
 const PARTITIONS_COUNT = 2;
 const EMPTY = new Uint8Array(0);
 
+const rootLogin = encodeLoginRegister({
+  ...{ protocolVersion: PROTOCOL_VERSION, sdkName: "test", sdkVersion: "1" },
+  ...{ username: "iggy", password: "iggy", context: "" },
+});
+
 /** A body for every command that makes it succeed on what `restore` leaves, for a user who may. */
 export const BODIES: Readonly<Partial<Record<CommandName, Uint8Array>>> = {
   GetSnapshot: encodeGetSnapshot({ compression: "stored", types: ["test"] }),
@@ -80,14 +87,7 @@ export const BODIES: Readonly<Partial<Record<CommandName, Uint8Array>>> = {
   UpdateUser: encodeUpdateUser({ user: victim, username: "victim", status: "active", options: NO_OPTIONS }),
   UpdatePermissions: encodeUpdatePermissions({ user: victim, permissions: undefined }),
   ChangePassword: changePasswordBody("victim"),
-  LoginRegister: encodeLoginRegister({
-    protocolVersion: PROTOCOL_VERSION,
-    sdkName: "test",
-    sdkVersion: "1",
-    username: "iggy",
-    password: "iggy",
-    context: "",
-  }),
+  LoginRegister: rootLogin,
   CreatePersonalAccessToken: encodeCreatePersonalAccessToken({ name: "tok", expiryMicros: 0n }),
   DeletePersonalAccessToken: encodeDeletePersonalAccessToken({ name: "tok" }),
   PollMessages: pollBody(),
@@ -122,6 +122,11 @@ export const BODIES: Readonly<Partial<Record<CommandName, Uint8Array>>> = {
   LeaveConsumerGroup: encodeLeaveConsumerGroup(group),
   SyncConsumerGroup: encodeSyncConsumerGroup(group),
   GetClusterGroups: encodeGetClusterGroups({ countMax: 0 }),
+  ReadWithoutLogin: encodeReadWithoutLogin({
+    login: rootLogin,
+    code: CommandCode.GetClusterMetadata,
+    body: EMPTY,
+  }),
   RepairPartition: encodeRepairPartition({ ...topic, partitionId: 0, offsets: "proven" }),
   VerifyPartition: encodeVerifyPartition({
     ...{ ...topic, partitionId: 0, lengthMax: 0 },

@@ -47,6 +47,16 @@ export interface ClusterGroupsRequest {
   readonly topic?: number | string | undefined;
 }
 
+/** The body that asks for a page of groups. */
+export function clusterGroupsBody(page: ClusterGroupsRequest): Uint8Array {
+  const { after, countMax = CLUSTER_GROUPS_MAX, stream, topic } = page;
+  return encodeGetClusterGroups({
+    ...{ after, countMax },
+    stream: stream === undefined ? undefined : toIdentifier(stream),
+    topic: topic === undefined ? undefined : toIdentifier(topic),
+  });
+}
+
 /** Calls about the server and its connections; what every other group of calls builds on. */
 export class SystemCalls {
   protected readonly session: Session;
@@ -96,16 +106,11 @@ export class SystemCalls {
 
   /**
    * Where each node of a cluster stands in the metadata group and in a page of the partitions' groups; go on
-   * with `next` until there is none. A server alone tells of its metadata. Needs permission to read servers.
+   * with `next` until there is none. Needs permission to read servers.
    * Millrace servers only; others answer InvalidCommand.
    */
   getClusterGroups(page: ClusterGroupsRequest = {}): Promise<ClusterGroups> {
-    const { after, countMax = CLUSTER_GROUPS_MAX, stream, topic } = page;
-    const body = encodeGetClusterGroups({
-      ...{ after, countMax },
-      stream: stream === undefined ? undefined : toIdentifier(stream),
-      topic: topic === undefined ? undefined : toIdentifier(topic),
-    });
+    const body = clusterGroupsBody(page);
     return this.request({ command: "GetClusterGroups", body, decode: decodeGetClusterGroupsReply });
   }
 

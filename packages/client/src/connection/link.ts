@@ -62,6 +62,7 @@ export class Link {
   #isWritable = true;
   #closeReason: CodedError | undefined;
   #isLost = false;
+  #isRetired = false;
   /** When the last request left; the owner's heartbeat reads it. */
   lastSentMs = 0;
 
@@ -90,7 +91,7 @@ export class Link {
 
   /** False once the link is lost or on its way to be. */
   get isOpen(): boolean {
-    return this.#closeReason === undefined && !this.#isLost;
+    return this.#closeReason === undefined && !this.#isLost && !this.#isRetired;
   }
 
   /** Sets the session every further request carries. */
@@ -124,6 +125,15 @@ export class Link {
     this.#isWritable = this.#connection.send([header, ...transmission.body]);
   }
 
+  /**
+   * Takes no more requests and hears of no answers; who retires it gets what was not answered, in order. The
+   * connection stays open until `close`, and so does the session on the server.
+   */
+  retire(): readonly Transmission[] {
+    this.#isRetired = true;
+    return this.#unanswered.splice(0);
+  }
+
   /** Closes after what is queued was written; with a reason at once. `onLost` follows. */
   close(reason: CodedError, isAbrupt: boolean): void {
     if (this.#closeReason !== undefined || this.#isLost) return;
@@ -133,7 +143,7 @@ export class Link {
   }
 
   #onMessage(lease: Lease): void {
-    if (this.#closeReason !== undefined) return;
+    if (!this.isOpen) return;
     try {
       this.#takeMessage(lease);
     } catch (error) {

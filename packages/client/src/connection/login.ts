@@ -55,18 +55,17 @@ export function sleep(clock: Clock, delayMs: number): Promise<void> {
   return new Promise((resolve) => void clock.setTimer(delayMs, resolve));
 }
 
-function loginRequest(credentials: Credentials): HandshakeRequest {
+/** The body of a login: who logs in, and with which client. */
+export function loginBody(credentials: Credentials): Uint8Array {
   const prefix = {
     protocolVersion: PROTOCOL_VERSION,
     sdkName: SDK_NAME,
     sdkVersion: SDK_VERSION,
     context: "",
   };
-  const body =
-    credentials.kind === "token"
-      ? encodeLoginRegisterWithPat({ ...prefix, token: credentials.token })
-      : encodeLoginRegister({ ...prefix, username: credentials.username, password: credentials.password });
-  return { operation: Operation.Register, code: CommandCode.LoginRegister, body };
+  if (credentials.kind === "token")
+    return encodeLoginRegisterWithPat({ ...prefix, token: credentials.token });
+  return encodeLoginRegister({ ...prefix, username: credentials.username, password: credentials.password });
 }
 
 /** Runs one step of the handshake and gives the link up when the step takes longer than `timeoutMs`. */
@@ -95,7 +94,8 @@ export async function withDeadline<T>(
  *         else the server answers
  */
 export async function login(link: Link, clock: Clock, credentials: Credentials): Promise<LoginFacts> {
-  const request = loginRequest(credentials);
+  const body = loginBody(credentials);
+  const request = { operation: Operation.Register, code: CommandCode.LoginRegister, body };
   let outcome = await ask(link, request);
   while (
     outcome.code === ErrorCode.TransientNotCommitted ||

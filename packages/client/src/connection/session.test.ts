@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
+import { ErrorCode, isCodedError } from "@millrace/errors";
 import { xxh3_64 } from "@millrace/framing";
-import { EvictionReason, encodeGetClusterMetadataReply, PROTOCOL_VERSION } from "@millrace/protocol";
-import { FakeServer, node } from "../testing/fake-server.test.ts";
+import { EvictionReason, PROTOCOL_VERSION } from "@millrace/protocol";
+import { FakeServer } from "../testing/fake-server.test.ts";
 
 const unhandled: unknown[] = [];
 process.on("unhandledRejection", (reason) => unhandled.push(reason));
@@ -378,61 +378,6 @@ test("close lets calls finish, can be repeated, and refuses what comes later", a
   await purging;
   await closing;
   await assert.rejects(client.ping(), hasCode(ErrorCode.ClientShutdown));
-});
-
-test("a client of a cluster moves to the leader, which is where it stays", async () => {
-  const server = new FakeServer();
-  const asked: number[] = [];
-  const { connect } = server.platform;
-  const platform = {
-    ...server.platform,
-    connect: (request: Parameters<typeof connect>[0]) => {
-      asked.push(request.port);
-      return connect(request);
-    },
-  };
-  server.script = (request) => {
-    if (request.command !== "GetClusterMetadata") return false;
-    const nodes = [node("127.0.0.1", 8101, "follower"), node("127.0.0.1", 8102)];
-    request.succeed(encodeGetClusterMetadataReply({ name: "three", nodes }));
-    return true;
-  };
-  const client = await server.connect({ address: "localhost:8101", platform });
-  assert.deepEqual(asked, [8101, 8102]);
-  assert.equal(client.address, "127.0.0.1:8102");
-  await client.close();
-});
-
-test("a client of a cluster whose node is gone goes to the others of the roster, as the same client", async () => {
-  const server = new FakeServer();
-  const asked: number[] = [];
-  const { connect } = server.platform;
-  let gone = 0;
-  const platform = {
-    ...server.platform,
-    connect: async (request: Parameters<typeof connect>[0]) => {
-      asked.push(request.port);
-      if (request.port !== gone) return connect(request);
-      throw new CodedError(ErrorCode.CannotEstablishConnection, "Nobody listens there.");
-    },
-  };
-  server.script = (request) => {
-    if (request.command !== "GetClusterMetadata") return false;
-    const leader = gone === 8101 ? 8102 : 8101;
-    const nodes = [8101, 8102].map((port) =>
-      node("127.0.0.1", port, port === leader ? "leader" : "follower"),
-    );
-    request.succeed(encodeGetClusterMetadataReply({ name: "two", nodes }));
-    return true;
-  };
-  const client = await server.connect({ address: "127.0.0.1:8101", platform });
-  gone = 8101;
-  server.cut();
-  await client.purgeStream(1);
-  assert.deepEqual(asked, [8101, 8101, 8102]);
-  assert.equal(client.address, "127.0.0.1:8102");
-  assert.equal(new Set(server.received("LoginRegister").map(({ header }) => header.client)).size, 1);
-  await client.close();
 });
 
 test("a listener that throws does not disturb the client, and its error surfaces on its own", async (t) => {

@@ -1,23 +1,32 @@
 import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
-import { MESSAGE_LENGTH_MAX } from "@millrace/framing";
 import type { Timer } from "@millrace/platform";
-import { CommandCode, Operation } from "@millrace/protocol";
+import { type ClusterMetadata, CommandCode, Operation } from "@millrace/protocol";
 import type { ResolvedOptions } from "../client-options.ts";
 import type { ClientPlatform } from "../client-platform.ts";
+import { ClusterObserver } from "../cluster-observer.ts";
 import { formatServerAddress, isSameServer, type ServerAddress } from "../server-address.ts";
 import { backOffDelayMs } from "./back-off.ts";
 import { type Call, NO_BYTES } from "./call.ts";
 import { ClientEvents } from "./client-events.ts";
 import { withWhatToCheck } from "./first-contact.ts";
 import { findLeader } from "./leader.ts";
-import { Link, type Transmission } from "./link.ts";
+import type { Link, Transmission } from "./link.ts";
 import { type LoginFacts, login, withDeadline } from "./login.ts";
+import { LoginWatch, mayPass } from "./login-watch.ts";
+import { openLink, randomClientId } from "./open-link.ts";
 import { RequestQueue } from "./request-queue.ts";
 
 /**
  * Most moves from node to node in a row before the client stays where it is; the value of official clients.
  */
 const REDIRECTS_MAX = 3;
+
+/**
+ * How long a login waits for one of several nodes, twice as long in each further round: a node that is cut
+ * off
+ * from the others takes none, and they may.
+ */
+const LOGIN_PATIENCE_MS = 5000;
 
 /** Longest time between two looks at deadlines and heartbeat. */
 const TICK_MAX_MS = 500;
@@ -53,6 +62,11 @@ export class Session {
   readonly #onAbort = () => this.#end(abortedError());
   #state: State = "connecting";
   #link: Link | undefined;
+  /**
+   * The link the client moves away from. A server logs out whose connection ends, and what it knows of the
+   * client goes with that; so it is closed once the same client is logged in elsewhere.
+   */
+  #retired: Link | undefined;
   #address: ServerAddress;
   #facts: LoginFacts | undefined;
   /** The cluster's nodes, as the last roster had them; none of a server that is alone. */
@@ -66,7 +80,7 @@ export class Session {
     this.#options = options;
     this.#platform = platform;
     this.#address = options.addresses[0] as ServerAddress;
-    this.#client = randomId(platform);
+    this.#client = randomClientId(platform);
     this.events = new ClientEvents((event, facts) => platform.publish(event, facts));
     this.#queue = new RequestQueue({
       clock: platform.clock,
@@ -158,17 +172,36 @@ export class Session {
     });
   }
 
+  /** Goes round the known addresses while one of several has time to take the login. */
   async #establish(): Promise<void> {
-    let lastError: unknown;
-    for (const address of this.#candidates()) {
+    const { clock } = this.#platform;
+    const { requestTimeoutMs } = this.#options;
+    const endMs = clock.monotonicMs() + requestTimeoutMs;
+    for (let patienceMs = LOGIN_PATIENCE_MS; ; patienceMs *= 2) {
+      const candidates = this.#candidates();
+      const isAlone = candidates.length === 1;
+      const loginMs = isAlone ? requestTimeoutMs : Math.min(patienceMs, requestTimeoutMs / candidates.length);
+      const { error, isUndecided } = await this.#tryEach(candidates, loginMs);
+      if (error === undefined) return;
+      if (isAlone || !isUndecided || clock.monotonicMs() >= endMs) throw error;
+    }
+  }
+
+  /** Why no address took the login, if none did; `isUndecided` when one did not say no. */
+  async #tryEach(candidates: readonly ServerAddress[], loginMs: number) {
+    let [lastError, isUndecided]: [unknown, boolean] = [undefined, false];
+    for (const address of candidates) {
       try {
-        return this.#adopt(await this.#openLeader(address));
+        this.#adopt(await this.#openLeader(address, loginMs));
+        return { error: undefined, isUndecided: false };
       } catch (error) {
         if (this.#endError !== undefined || !isPassing(error)) throw error;
-        lastError = error;
+        // A node that answers and says why tells more than one that does not answer.
+        if (!isCodedError(lastError, ErrorCode.TransientNotAccepted)) lastError = error;
+        isUndecided ||= mayPass(error);
       }
     }
-    throw lastError;
+    return { error: lastError, isUndecided };
   }
 
   /** Every known address once: the last good one, those that were given, those of the roster. */
@@ -180,47 +213,68 @@ export class Session {
     return known;
   }
 
-  async #openLeader(first: ServerAddress): Promise<Link> {
+  async #openLeader(first: ServerAddress, loginMs: number): Promise<Link> {
     let address = first;
     for (let redirects = 0; ; redirects += 1) {
-      const link = await this.#openLink(address);
+      const link = await this.#openLink(address, loginMs);
       const { clock } = this.#platform;
       const leader = await withDeadline(link, clock, this.#options.requestTimeoutMs, () =>
         findLeader(link, clock, address, this.#options.transport),
       );
-      this.#nodes = leader.nodes;
+      // A node that cannot say does not make the others unknown.
+      if (leader.nodes.length > 0) this.#nodes = leader.nodes;
       if (leader.moveTo === undefined || redirects === REDIRECTS_MAX) {
         this.#address = address;
         return link;
       }
-      link.close(new CodedError(ErrorCode.Disconnected, "The client moves to the leader."), false);
+      this.#retire(link);
       address = leader.moveTo;
     }
   }
 
-  async #openLink(address: ServerAddress): Promise<Link> {
-    const { transport, tls, connectTimeoutMs, noDelay, credentials, requestTimeoutMs } = this.#options;
-    const connection = await this.#platform.connect({
-      ...address,
-      transport,
-      tls,
-      timeoutMs: connectTimeoutMs,
-      noDelay,
-      messageLengthMax: MESSAGE_LENGTH_MAX,
+  async #openLink(address: ServerAddress, loginMs: number): Promise<Link> {
+    const link = await openLink({
+      ...{ platform: this.#platform, options: this.#options, address, client: this.#client },
       signal: this.#abort.signal,
-    });
-    const link: Link = new Link(connection, this.#client, {
-      onWritable: () => this.#queue.pump(),
-      onLost: (error, unanswered) => this.#onLost(link, error, unanswered),
+      ownerOf: (own) => ({
+        onWritable: () => this.#queue.pump(),
+        onLost: (error, unanswered) => this.#onLost(own(), error, unanswered),
+      }),
     });
     if (this.#endError !== undefined) {
       link.close(this.#endError, true);
       throw this.#endError;
     }
     this.#link = link;
-    const { clock } = this.#platform;
-    this.#facts = await withDeadline(link, clock, requestTimeoutMs, () => login(link, clock, credentials));
+    this.#facts = await this.#login(link, address, loginMs);
     return link;
+  }
+
+  async #login(link: Link, address: ServerAddress, loginMs: number): Promise<LoginFacts> {
+    const { clock } = this.#platform;
+    const { credentials } = this.#options;
+    const watch = new LoginWatch({
+      ...{ clock, address, askRoster: () => this.#observedRoster(address) },
+      giveUp: (error) => link.close(error, true),
+    });
+    try {
+      return await withDeadline(link, clock, loginMs, () => login(link, clock, credentials));
+    } catch (error) {
+      throw watch.explained(error);
+    } finally {
+      watch.stop();
+    }
+  }
+
+  /** What a node says of its cluster on a connection of its own. */
+  async #observedRoster(address: ServerAddress): Promise<ClusterMetadata> {
+    const parts = { address, options: this.#options, platform: this.#platform };
+    const observer = await ClusterObserver.at({ ...parts, signal: this.#abort.signal });
+    try {
+      return await observer.getClusterMetadata();
+    } finally {
+      await observer.close();
+    }
   }
 
   #adopt(link: Link): void {
@@ -228,6 +282,7 @@ export class Session {
     if (!link.isOpen)
       throw new CodedError(ErrorCode.Disconnected, "The connection was lost during the login.");
     this.#state = "ready";
+    this.#closeRetired();
     link.lastSentMs = this.#platform.clock.monotonicMs();
     this.events.emit("connected", { address: formatServerAddress(this.#address) });
     this.#queue.attach(link);
@@ -276,10 +331,26 @@ export class Session {
   }
 
   #leaveRefusingNode(): boolean {
-    if (this.#nodes.length === 0 || this.#link === undefined) return false;
+    const link = this.#link;
+    if (this.#nodes.length === 0 || link === undefined) return false;
     const message = "The node did not accept requests for 2 s; the client looks for the leader.";
-    this.#link.close(new CodedError(ErrorCode.TransientNotAccepted, message), true);
+    const error = new CodedError(ErrorCode.TransientNotAccepted, message);
+    // Afterwards: the queue is about to note the request that was refused.
+    void Promise.resolve().then(() => {
+      if (this.#link === link && link.isOpen) this.#onLost(link, error, this.#retire(link));
+    });
     return true;
+  }
+
+  #retire(link: Link): readonly Transmission[] {
+    this.#closeRetired();
+    this.#retired = link;
+    return link.retire();
+  }
+
+  #closeRetired(): void {
+    this.#retired?.close(new CodedError(ErrorCode.Disconnected, "The client has moved."), false);
+    this.#retired = undefined;
   }
 
   #tick(): void {
@@ -324,18 +395,13 @@ export class Session {
     this.#wake?.();
     this.#options.signal?.removeEventListener("abort", this.#onAbort);
     this.#abort.abort(error);
+    this.#closeRetired();
     this.#link?.close(error, !isCodedError(error, ErrorCode.ClientShutdown));
     this.#queue.failAll(error);
     this.#noteIdle();
     if (wasConnected)
       this.events.emit("disconnected", { address: formatServerAddress(this.#address), error });
   }
-}
-
-function randomId(platform: ClientPlatform): bigint {
-  let id = 0n;
-  for (const byte of platform.random.bytes(16)) id = (id << 8n) | BigInt(byte);
-  return id === 0n ? 1n : id;
 }
 
 function abortedError(): CodedError {

@@ -1,3 +1,4 @@
+import { PORT_DEFAULT, PORT_MAX, PORT_MIN } from "../../dev-cluster/plan.ts";
 import { runDevCluster } from "../../dev-cluster/run-dev-cluster.ts";
 import { wholeNumber } from "../../formats/whole-number.ts";
 import { type AddCommand, leaf } from "../command.ts";
@@ -10,8 +11,14 @@ const NODES_DEFAULT = 3;
 const RESTART_DEFAULT_S = 10;
 const RESTART_MAX_S = 86_400;
 
+/** A port from which the others can be counted, or 0. */
+function parsePort(text: string): number {
+  return text === "0" ? 0 : wholeNumber({ min: PORT_MIN, max: PORT_MAX })(text);
+}
+
 interface Typed {
   readonly nodes?: number;
+  readonly port?: number;
   readonly data?: string;
   readonly keep?: true;
   readonly restartAfter?: number;
@@ -24,6 +31,11 @@ export const addClusterDev: AddCommand = (parent, run) => {
       "--nodes <n>",
       `how many servers (default: ${NODES_DEFAULT})`,
       wholeNumber({ min: 1, max: NODES_MAX }),
+    )
+    .option(
+      "--port <port>",
+      `TCP port of the first node, the others' follow in steps of ten; 0 for any (default: ${PORT_DEFAULT})`,
+      parsePort,
     )
     .option("--data <folder>", "keep the data here and go on with what is there")
     .option("--keep", "without --data: leave the folder of this run when it ends")
@@ -38,6 +50,7 @@ export const addClusterDev: AddCommand = (parent, run) => {
           { world, output },
           {
             nodesCount: typed.nodes ?? NODES_DEFAULT,
+            firstPort: typed.port ?? PORT_DEFAULT,
             data: typed.data,
             keep: typed.keep === true,
             restartMs: (typed.restartAfter ?? RESTART_DEFAULT_S) * 1000,

@@ -99,7 +99,7 @@ test("each node has a row for the metadata, and one for all partitions together"
     [
       [1, 0, 0],
       [1, 0, 2],
-      [0, 1, 0],
+      [0, 1, null],
     ],
   );
   assert.equal(partitions, undefined);
@@ -124,4 +124,70 @@ test("a server that does not tell of its groups is shown without them", async ()
   const { stdout, exitCode } = await groupsShown([], [new CodedError(ErrorCode.InvalidCommand)]);
   assert.match(stdout, /Views and lag are not shown/u);
   assert.equal(exitCode, 0);
+});
+
+test("a node without a majority is asked without a login, and says what it knows", async () => {
+  const seen = [LEADS, AWAY, AWAY].map((one, index) => ({
+    ...one,
+    ...{ name: `n${index}`, ip: "127.0.0.1", tcpPort: 8090, quicPort: 0, httpPort: 0, websocketPort: 0 },
+  }));
+  let closed = 0;
+  const observe = async () => ({
+    getClusterMetadata: async () => ({ name: "dev", nodes: seen }),
+    getClusterGroups: async () => noGroups,
+    close: async () => {
+      closed += 1;
+    },
+  });
+  const ran = await runFake(["cluster", "status", "--output", "json"], { observe });
+  const { takes_writes: writes, healthy_count: healthy, nodes } = JSON.parse(ran.stdout);
+  assert.deepEqual([writes, healthy, ran.exitCode, closed], [false, 1, 1, 1]);
+  assert.deepEqual(nodes.map(({ status }: Seen) => status), ["healthy", "unreachable", "unreachable"]); // biome-ignore format: one line
+  assert.equal(ran.settings.length, 0, "nobody logged in");
+});
+
+test("what a node says that takes no login is what the person reads", async () => {
+  const error = new CodedError(ErrorCode.TransientNotAccepted, "The node answers, and knows nobody.", {
+    details: { next: "Start the other nodes." },
+  });
+  const observe = () => Promise.reject(error);
+  const ran = await runFake(["cluster", "status"], { observe });
+  assert.match(ran.stderr, /The node answers, and knows nobody\..*Start the other nodes\./s);
+  assert.equal(ran.exitCode, 1);
+});
+
+test("of a node that does not answer nothing is known: neither its partitions nor its lag", async () => {
+  const nodes = [normal(3, 7), undefined, normal(3, 7)].map((metadata, replica) => ({ replica, metadata }));
+  const told = partition(0, [normal(3, 10), undefined, normal(3, 8)]);
+  for (const partitions of [[], [told]]) {
+    const page = { nodes, partitions, next: undefined };
+    const json = await groupsShown(["--output", "json"], [page]);
+    const rows = JSON.parse(json.stdout).partition_totals as Record<string, unknown>[];
+    assert.deepEqual(rows.map((row) => row["lag"]), [0, null, 2 * partitions.length]); // biome-ignore format: one line
+    assert.equal(rows[1]?.["partitions_count"], null);
+    const table = await groupsShown([], [page]);
+    assert.match(table.stdout, /n1 +│ unknown +│ unknown +│ \d +│ unknown/);
+  }
+});
+
+test("a server that stands alone leads all of its partitions, also those of its other shards", async () => {
+  const client = {
+    getClusterMetadata: async () => ({
+      name: "single-node",
+      nodes: [
+        { ...LEADS, name: "one", ip: "::1", tcpPort: 8090, quicPort: 0, httpPort: 0, websocketPort: 0 },
+      ],
+    }),
+    getClusterGroups: async () => ({
+      nodes: [{ replica: 0, metadata: normal(0, 7) }],
+      partitions: [partition(0, [normal(0, 4)]), partition(1, [undefined])],
+      next: undefined,
+    }),
+    close: async () => {},
+  };
+  const ran = await runFake(["cluster", "status", "--output", "json"], {
+    client: client as unknown as Client,
+  });
+  const { partition_totals: totals } = JSON.parse(ran.stdout);
+  assert.deepEqual(totals, [{ node: "one", partitions_count: 2, leads_count: 2, out_count: 0, lag: 0 }]);
 });

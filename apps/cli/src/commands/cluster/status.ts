@@ -2,7 +2,7 @@ import type { ClusterMetadata, ClusterNode } from "@millrace/client";
 import { ErrorCode, isCodedError } from "@millrace/errors";
 import { groupsOf } from "../../cluster-groups/groups-of.ts";
 import { groupsResult } from "../../cluster-groups/groups-result.ts";
-import type { Client } from "../../connection/client.ts";
+import type { Client, Observer } from "../../connection/client.ts";
 import { ExitCode } from "../../exit-codes.ts";
 import { UsageError } from "../../failures/usage-error.ts";
 import { parseIdOrName } from "../../formats/id-or-name.ts";
@@ -69,12 +69,11 @@ export const addClusterStatus: AddCommand = (parent, run) => {
     .option("--topic <topic>", "only partitions of this topic, by id or name", parseIdOrName)
     .option("--limit <n>", "partitions to show one by one", parseU32, LIMIT_DEFAULT)
     .action(
-      run(async ({ client: connect, output }, typed: Typed) => {
+      run(async ({ client: connect, observer, output }, typed: Typed) => {
         if (typed.topic !== undefined && typed.stream === undefined) {
           throw new UsageError("--topic needs --stream: which stream the topic is in.");
         }
-        const client = await connect();
-        const cluster = await client.getClusterMetadata();
+        const { through: client, cluster } = await seenCluster(observer, connect);
         const standing = standingOf(cluster);
         const nodes = rows(NODE_FIELDS, cluster.nodes, "It names no nodes.");
         const groups = await shownGroups(client, cluster, typed);
@@ -84,9 +83,34 @@ export const addClusterStatus: AddCommand = (parent, run) => {
     );
 };
 
+/**
+ * Codes of servers, and of transports, that tell nothing without a login; and of a stored login that is over.
+ */
+const ASK_LOGGED_IN: ReadonlySet<number> = new Set([
+  ErrorCode.InvalidCommand,
+  ErrorCode.FeatureUnavailable,
+  ErrorCode.Unauthenticated,
+  ErrorCode.InvalidPersonalAccessToken,
+]);
+
+/** The roster, and through whom more can be asked: a login takes a majority of the nodes, this does not. */
+async function seenCluster(
+  observe: () => Promise<Observer>,
+  connect: () => Promise<Client>,
+): Promise<{ readonly through: Observer; readonly cluster: ClusterMetadata }> {
+  try {
+    const through = await observe();
+    return { through, cluster: await through.getClusterMetadata() };
+  } catch (error) {
+    if (!isCodedError(error) || !ASK_LOGGED_IN.has(error.code)) throw error;
+    const through = await connect();
+    return { through, cluster: await through.getClusterMetadata() };
+  }
+}
+
 /** Where each node stands in each group; of a server that does not tell, why. */
 async function shownGroups(
-  client: Client,
+  client: Observer,
   { nodes }: ClusterMetadata,
   { partitions, stream, topic, limit }: Typed,
 ): Promise<Readonly<Record<string, Result>>> {

@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ErrorCode, isCodedError } from "@millrace/errors";
+import {
+  CommandCode,
+  decodeReadWithoutLogin,
+  EvictionReason,
+  encodeGetClusterMetadataReply,
+} from "@millrace/protocol";
+import { ClusterObserver } from "../cluster-observer.ts";
+import { FakeServer, node } from "../testing/fake-server.test.ts";
+
+const OPTIONS = { username: "iggy", password: "iggy", address: "127.0.0.1:8101" };
+
+/** Three nodes, of which the first sees so many others. */
+function rosterSeen(othersSeen: number): Uint8Array {
+  const nodes = [0, 1, 2].map((at) => ({
+    ...node("127.0.0.1", 8101 + at, "follower"),
+    ...{ name: `n${at}`, status: at <= othersSeen ? ("healthy" as const) : ("unreachable" as const) },
+  }));
+  return encodeGetClusterMetadataReply({ name: "three", nodes });
+}
+
+/** A node that takes no login, and what it answers to somebody who asks about its cluster. */
+function stuckNode(tell: (request: Parameters<FakeServer["script"]>[0]) => void): FakeServer {
+  const server = new FakeServer();
+  server.script = (request) => {
+    if (request.command === "ReadWithoutLogin") tell(request);
+    else if (request.command !== "LoginRegister") return false;
+    return true;
+  };
+  return server;
+}
+
+test("a login at a node without a majority ends in seconds and says which nodes it does not reach", async () => {
+  const server = stuckNode((request) => {
+    assert.equal(decodeReadWithoutLogin(request.body).code, CommandCode.GetClusterMetadata);
+    request.succeed(rosterSeen(0));
+  });
+  const startMs = performance.now();
+  await assert.rejects(server.connect({ address: OPTIONS.address }), (error) => {
+    assert.ok(isCodedError(error, ErrorCode.TransientNotAccepted));
+    assert.match(error.message, /127\.0\.0\.1:8101 answers, .* of the 3 nodes .* reaches 1, .* takes 2\./);
+    assert.match(error.message, /does not reach n1 \(127\.0\.0\.1:8102\), n2 \(127\.0\.0\.1:8103\)\./);
+    assert.doesNotMatch(error.message, /TLS|Check that/);
+    assert.match(String(error.details["next"]), /millrace cluster status/);
+    return true;
+  });
+  assert.ok(performance.now() - startMs < 10_000);
+});
+
+test("a login goes on while the node reaches a majority, and at one that answers 58 again and again too", async () => {
+  let asked = 0;
+  const server = stuckNode((request) => {
+    asked += 1;
+    request.succeed(rosterSeen(1));
+    const login = server.received("LoginRegister")[0];
+    server.script = () => false;
+    login?.reject(ErrorCode.TransientNotAccepted);
+  });
+  const client = await server.connect({ address: OPTIONS.address });
+  assert.equal(asked, 1);
+  await client.close();
+});
+
+test("a login at a node that was not taken in takes its time, and then says so", async () => {
+  const server = stuckNode((request) => request.deny(ErrorCode.TransientNotAccepted));
+  const wanted = { address: OPTIONS.address, requestTimeoutMs: 4000 };
+  await assert.rejects(server.connect(wanted), (error) => {
+    assert.ok(isCodedError(error, ErrorCode.TransientNotAccepted));
+    assert.match(error.message, /8101 answers, and knows no users yet/);
+    assert.doesNotMatch(error.message, /TLS|Check that/);
+    return true;
+  });
+});
+
+test("servers that tell nothing without a login leave it to its time", async () => {
+  const server = stuckNode((request) => request.deny(ErrorCode.Unauthenticated));
+  const wanted = { address: OPTIONS.address, requestTimeoutMs: 4000 };
+  await assert.rejects(server.connect(wanted), (error) => isCodedError(error, ErrorCode.RequestTimeout));
+});
+
+test("whoever looks at a cluster without a login is told what went wrong", async () => {
+  const server = stuckNode((request) => request.succeed(rosterSeen(1)));
+  const observer = await ClusterObserver.connect({ ...OPTIONS, platform: server.platform });
+  assert.equal(observer.address, OPTIONS.address);
+  assert.equal((await observer.getClusterMetadata()).nodes.length, 3);
+  server.script = (request) => {
+    request.evict(EvictionReason.InvalidCredentials);
+    return true;
+  };
+  const isWrong = (error: unknown) => isCodedError(error, ErrorCode.InvalidCredentials);
+  await assert.rejects(observer.getClusterMetadata(), isWrong);
+  server.isListening = false;
+  const isUnreachable = (error: unknown) => isCodedError(error, ErrorCode.CannotEstablishConnection);
+  await assert.rejects(ClusterObserver.connect({ ...OPTIONS, platform: server.platform }), isUnreachable);
+  assert.equal(server.received("LoginRegister").length, 0);
+});

@@ -1,0 +1,179 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { CodedError, ErrorCode } from "@millrace/errors";
+import { encodeGetClusterMetadataReply } from "@millrace/protocol";
+import { FakeServer, node } from "../testing/fake-server.test.ts";
+
+const until = async (condition: () => boolean) => {
+  for (let turns = 0; !condition(); turns += 1) {
+    assert.ok(turns < 2000, "what was waited for never came");
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+};
+
+test("a client of a cluster moves to the leader, which is where it stays", async () => {
+  const server = new FakeServer();
+  const asked: number[] = [];
+  const { connect } = server.platform;
+  const platform = {
+    ...server.platform,
+    connect: (request: Parameters<typeof connect>[0]) => {
+      asked.push(request.port);
+      return connect(request);
+    },
+  };
+  server.script = (request) => {
+    if (request.command !== "GetClusterMetadata") return false;
+    const nodes = [node("127.0.0.1", 8101, "follower"), node("127.0.0.1", 8102)];
+    request.succeed(encodeGetClusterMetadataReply({ name: "three", nodes }));
+    return true;
+  };
+  const client = await server.connect({ address: "localhost:8101", platform });
+  assert.deepEqual(asked, [8101, 8102]);
+  assert.equal(client.address, "127.0.0.1:8102");
+  await client.close();
+});
+
+test("a client of a cluster whose node is gone goes to the others of the roster, as the same client", async () => {
+  const server = new FakeServer();
+  const asked: number[] = [];
+  const { connect } = server.platform;
+  let gone = 0;
+  const platform = {
+    ...server.platform,
+    connect: async (request: Parameters<typeof connect>[0]) => {
+      asked.push(request.port);
+      if (request.port !== gone) return connect(request);
+      throw new CodedError(ErrorCode.CannotEstablishConnection, "Nobody listens there.");
+    },
+  };
+  server.script = (request) => {
+    if (request.command !== "GetClusterMetadata") return false;
+    const leader = gone === 8101 ? 8102 : 8101;
+    const nodes = [8101, 8102].map((port) =>
+      node("127.0.0.1", port, port === leader ? "leader" : "follower"),
+    );
+    request.succeed(encodeGetClusterMetadataReply({ name: "two", nodes }));
+    return true;
+  };
+  const client = await server.connect({ address: "127.0.0.1:8101", platform });
+  gone = 8101;
+  server.cut();
+  await client.purgeStream(1);
+  assert.deepEqual(asked, [8101, 8101, 8102]);
+  assert.equal(client.address, "127.0.0.1:8102");
+  assert.equal(new Set(server.received("LoginRegister").map(({ header }) => header.client)).size, 1);
+  await client.close();
+});
+
+test("a client does not wait for a node that takes no login while another one does", async () => {
+  const server = new FakeServer();
+  const asked: number[] = [];
+  const { connect } = server.platform;
+  let cutOff = 0;
+  const platform = {
+    ...server.platform,
+    connect: (request: Parameters<typeof connect>[0]) => {
+      asked.push(request.port);
+      return connect(request);
+    },
+  };
+  server.script = (request) => {
+    if (request.command !== "LoginRegister" || asked.at(-1) !== cutOff) return false;
+    request.deny(ErrorCode.TransientNotAccepted);
+    return true;
+  };
+  const address = ["127.0.0.1:8101", "127.0.0.1:8102"];
+  const client = await server.connect({ address, platform, requestTimeoutMs: 3000 });
+  cutOff = 8101;
+  server.cut();
+  await client.purgeStream(1);
+  assert.deepEqual(asked, [8101, 8101, 8102]);
+  assert.equal(client.address, "127.0.0.1:8102");
+  await client.close();
+});
+
+/**
+ * Two nodes; `leader` is asked each time who leads, and the ports of connections are kept with their logins.
+ */
+function twoNodes(leader: () => number) {
+  const server = new FakeServer();
+  const { connect } = server.platform;
+  const ports: number[] = [];
+  const platform = {
+    ...server.platform,
+    connect: (request: Parameters<typeof connect>[0]) => {
+      ports.push(request.port);
+      return connect(request);
+    },
+  };
+  const ended: number[] = [];
+  const portOf = (connection: (typeof server.connections)[number]) =>
+    ports[server.connections.indexOf(connection)] ?? 0;
+  const roster: typeof server.script = (request) => {
+    request.connection.onClose = () => ended.push(portOf(request.connection));
+    if (request.command !== "GetClusterMetadata") return false;
+    const nodes = [8101, 8102].map((port) =>
+      node("127.0.0.1", port, port === leader() ? "leader" : "follower"),
+    );
+    request.succeed(encodeGetClusterMetadataReply({ name: "two", nodes }));
+    return true;
+  };
+  return { server, platform, ended, portOf, roster };
+}
+
+test("a client that moves to the leader is logged in there before its connection to the first node ends", async () => {
+  const { server, platform, ended, portOf, roster } = twoNodes(() => 8102);
+  const endedAtLogin: number[][] = [];
+  server.script = (request) => {
+    if (request.command === "LoginRegister") endedAtLogin.push([portOf(request.connection), ...ended]);
+    return roster(request);
+  };
+  const client = await server.connect({ address: "127.0.0.1:8101", platform });
+  await until(() => ended.length === 1);
+  assert.deepEqual(endedAtLogin, [[8101], [8102]]);
+  assert.deepEqual(ended, [8101]);
+  await client.close();
+  await until(() => ended.length === 2);
+});
+
+test("a client that leaves a node that refuses it keeps its old session until it has the new one", async () => {
+  let leader = 8101;
+  const { server, platform, ended, portOf, roster } = twoNodes(() => leader);
+  const endedAtLogin: number[][] = [];
+  const purged: number[] = [];
+  server.script = (request) => {
+    const port = portOf(request.connection);
+    if (request.command === "LoginRegister") endedAtLogin.push([port, ...ended]);
+    if (request.command === "PurgeStream") purged.push(port);
+    if (request.command !== "PurgeStream" || port === 8102) return roster(request);
+    leader = 8102;
+    request.reject(ErrorCode.TransientNotAccepted);
+    return true;
+  };
+  const client = await server.connect({ address: "127.0.0.1:8101", platform });
+  await client.purgeStream(1);
+  assert.equal(client.address, "127.0.0.1:8102");
+  // The session of the second login took over that of the first.
+  assert.deepEqual(endedAtLogin, [[8101], [8101], [8102, 8101]], "the newest session has its connection");
+  await until(() => ended.length === 2);
+  assert.deepEqual(new Set(server.received("PurgeStream").map(({ number }) => number)), new Set([1]));
+  assert.equal(purged.filter((port) => port === 8102).length, 1);
+  await client.close();
+});
+
+test("a login that is told 57 for a while, on each node, goes on until it is done", async () => {
+  const { server, platform, roster } = twoNodes(() => 8101);
+  const endMs = performance.now() + 1800;
+  server.script = (request) => {
+    if (request.command !== "LoginRegister" || performance.now() > endMs) return roster(request);
+    request.reject(ErrorCode.TransientNotCommitted);
+    return true;
+  };
+  const address = ["127.0.0.1:8101", "127.0.0.1:8102"];
+  const client = await server.connect({ address, platform, requestTimeoutMs: 2000 });
+  const clients = server.received("LoginRegister").map(({ header }) => header.client);
+  assert.equal(new Set(clients).size, 1, "the same identity on each node");
+  assert.ok(server.connections.length >= 2);
+  await client.close();
+});
