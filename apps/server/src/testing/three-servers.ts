@@ -38,6 +38,8 @@ export class ThreeServers {
       MILLRACE_TCP_ADDRESS: `127.0.0.1:${this.#portOf(replica)}`,
       MILLRACE_HTTP_ENABLED: "false",
       MILLRACE_WEBSOCKET_ENABLED: "false",
+      // However many the run asks for: with more the start of a node is refused.
+      MILLRACE_SHARDING_CPU_ALLOCATION: "1",
     });
     this.#servers.set(replica, server);
     assert.equal(await server.port(), this.#portOf(replica));

@@ -9,6 +9,8 @@ import { RealServer } from "./real-server.test.ts";
 const NODES = [0, 1, 2] as const;
 /** For each node one for TCP, for WebSocket and between the nodes. */
 const PORTS_EACH = 3;
+/** A node of a cluster has one shard, however many the run asks for: with more the start is refused. */
+const ONE_SHARD = { MILLRACE_SHARDING_CPU_ALLOCATION: "1" };
 
 /** Three server processes that are a cluster; each can be killed and started again. */
 export class RealCluster {
@@ -27,7 +29,7 @@ export class RealCluster {
     const ports = await freePorts(PORTS_EACH * NODES.length);
     writeFileSync(config, rosterOf(ports));
     const servers = NODES.map((at) => {
-      const server = new RealServer({}, ["--config", config, "--replica-id", String(at)]);
+      const server = new RealServer(ONE_SHARD, ["--config", config, "--replica-id", String(at)]);
       server.address = `127.0.0.1:${ports[PORTS_EACH * at]}`;
       server.webSocketAddress = `127.0.0.1:${ports[PORTS_EACH * at + 1]}`;
       return server;
