@@ -105,7 +105,9 @@ var clusterCases = []testCase{
 			w := &writer{client: j.client(ctx), topic: topic(ctx, j, "produced", 1), acknowledged: map[int]uint64{}}
 			w.write(ctx, batches)
 			for range 2 {
-				j.order("kill-leader", "killed")
+				fmt.Println("kill-leader")
+				w.write(ctx, batches)
+				j.await("killed")
 				w.write(ctx, batches)
 				j.order("start-killed", "running")
 				w.write(ctx, batches)

@@ -106,5 +106,10 @@ func (j *judge) restartServer() {
 // order has something done to the server and waits for the answer.
 func (j *judge) order(word, wanted string) {
 	fmt.Println(word)
-	equal("answer to "+word, must(j.input.ReadString('\n')), wanted+"\n")
+	j.await(wanted)
+}
+
+// await waits for the answer to a word that was printed.
+func (j *judge) await(wanted string) {
+	equal("answer", must(j.input.ReadString('\n')), wanted+"\n")
 }

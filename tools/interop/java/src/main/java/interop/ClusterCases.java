@@ -158,7 +158,9 @@ final class ClusterCases {
         var client = clientOf(roster(clients.root()).get(1));
         Writer writer = new Writer(stream, () -> client);
         writer.write(BATCHES, () -> {});
-        Judge.order("kill-leader", "killed");
+        System.out.println("kill-leader");
+        writer.write(BATCHES, () -> {});
+        Judge.await("killed");
         writer.write(BATCHES, () -> {});
         Judge.order("start-killed", "running");
         writer.write(BATCHES, () -> {});

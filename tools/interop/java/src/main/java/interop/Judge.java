@@ -93,6 +93,11 @@ public final class Judge {
     /** Has something done to the server and waits for the answer. */
     static void order(String word, String wanted) throws IOException {
         System.out.println(word);
+        await(wanted);
+    }
+
+    /** Waits for the answer to a word that was printed. */
+    static void await(String wanted) throws IOException {
         Expect.equal("answer", ANSWERS.readLine(), wanted);
     }
 }
