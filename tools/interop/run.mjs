@@ -21,12 +21,16 @@ const judges = {
   "cli-cluster": inCluster(prepareCommandLine),
   go: prepareGo,
   "go-tls": prepareGoWithTls,
+  "go-cluster": inCluster(prepareGo),
   node: prepareNode,
   "node-tls": prepareNodeWithTls,
+  "node-cluster": inCluster(prepareNode),
   java: prepareJava,
   "java-tls": prepareJavaWithTls,
+  "java-cluster": inCluster(prepareJava),
   rust: prepareRust,
   "rust-tls": prepareRustWithTls,
+  "rust-cluster": inCluster(prepareRust),
 };
 const judgesOfAPush = ["python", "python-tls", "python-cluster", "cli", "cli-https"];
 const totals = { passed: 0, failed: 0 };

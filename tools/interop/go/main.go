@@ -37,6 +37,9 @@ func main() {
 	j := &judge{address: os.Args[1], input: bufio.NewReader(os.Stdin)}
 	cases := slices.Concat(sessionCases, catalogCases, messageCases, pollCases, offsetCases,
 		userCases, groupCases, restartCases)
+	if os.Getenv("JUDGE_CLUSTER") != "" {
+		cases = clusterCases
+	}
 	for _, one := range cases {
 		if reason := j.try(one); reason != "" {
 			fmt.Printf("FAILED %s: %s\n", one.title, strings.ReplaceAll(reason, "\n", "\\n"))
@@ -97,7 +100,16 @@ func (j *judge) client(ctx context.Context) iggcon.Client {
 
 // restartServer has the server killed and started again on the same port and data.
 func (j *judge) restartServer() {
-	fmt.Println("restart")
-	answer := must(j.input.ReadString('\n'))
-	equal("answer to restart", answer, "running\n")
+	j.order("restart", "running")
+}
+
+// order has something done to the server and waits for the answer.
+func (j *judge) order(word, wanted string) {
+	fmt.Println(word)
+	j.await(wanted)
+}
+
+// await waits for the answer to a word that was printed.
+func (j *judge) await(wanted string) {
+	equal("answer", must(j.input.ReadString('\n')), wanted+"\n")
 }

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { catalogCases } from "./catalog-cases.mjs";
+import { clusterCases } from "./cluster-cases.mjs";
 import { groupCases } from "./group-cases.mjs";
 import { messageCases } from "./message-cases.mjs";
 import { restartCases } from "./restart-cases.mjs";
@@ -18,9 +19,11 @@ const inside = (path) => import(pathToFileURL(join(dirname(clientModule), path))
 const authorityFile = process.env.JUDGE_CA_FILE;
 const answers = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const clients = [];
+/** Comes back by itself after a lost connection. */
+const patient = { enabled: true, interval: 200, maxRetries: 100 };
 
 /** A client with one connection; it logs in, as root unless told otherwise, with its first call. */
-function newClient(credentials = { username: "iggy", password: "iggy" }, at = address) {
+function newClient(credentials = { username: "iggy", password: "iggy" }, at = address, reconnect = patient) {
   const [host, port] = at.split(":");
   const plain = { transport: "TCP", options: { host, port: Number(port) } };
   const encrypted = () => ({
@@ -31,10 +34,16 @@ function newClient(credentials = { username: "iggy", password: "iggy" }, at = ad
   const client = new sdk.SingleClient({
     ...way,
     credentials,
-    reconnect: { enabled: true, interval: 200, maxRetries: 100 },
+    reconnect,
   });
   clients.push(client);
   return client;
+}
+
+/** Has something done to the server, such as `restart` or `kill-leader`, and waits until it is. */
+async function order(word) {
+  console.log(word);
+  await answers.next();
 }
 
 const world = {
@@ -44,13 +53,11 @@ const world = {
   newClient,
   root: newClient(),
   /** Has the server killed and started again on the same port and data. */
-  async restartServer() {
-    console.log("restart");
-    await answers.next();
-  },
+  restartServer: () => order("restart"),
+  order,
 };
 
-const cases = {
+const casesOfOneServer = {
   ...catalogCases,
   ...messageCases,
   ...userCases,
@@ -58,6 +65,7 @@ const cases = {
   ...(authorityFile === undefined ? shapeCases : {}),
   ...restartCases,
 };
+const cases = process.env.JUDGE_CLUSTER === undefined ? casesOfOneServer : clusterCases;
 for (const [title, run] of Object.entries(cases)) {
   try {
     await run(world);

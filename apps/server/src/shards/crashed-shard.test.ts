@@ -80,7 +80,7 @@ for (const [what, end, reason] of [
 
       const acknowledged: number[] = new Array(PARTITIONS).fill(0);
       const sending = sendUntilLost(first.client, acknowledged);
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      while (acknowledged.includes(0)) await new Promise((resolve) => setTimeout(resolve, 20));
       await writeFile(flag, "");
       assert.equal(await first.server.exit(), 1, first.server.stderr);
       await sending;

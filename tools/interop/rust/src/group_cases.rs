@@ -67,7 +67,7 @@ async fn polls(judge: &Judge) -> Outcome {
 }
 
 /// A high-level consumer that has joined the group and commits each message it hands over.
-async fn member(client: &IggyClient, stream: &str) -> Result<IggyConsumer, String> {
+pub async fn member(client: &IggyClient, stream: &str) -> Result<IggyConsumer, String> {
     let builder = client.consumer_group("readers", stream, "one").map_err(|error| error.to_string())?;
     let mut consumer = builder
         .create_consumer_group_if_not_exists()

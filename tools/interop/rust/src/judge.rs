@@ -99,6 +99,26 @@ impl Judge {
         Ok(client)
     }
 
+    /// Where a node of the roster listens for this transport.
+    pub fn address_of(&self, node: &ClusterNode) -> String {
+        let port = match self.transport {
+            Transport::Tcp => node.endpoints.tcp,
+            Transport::WebSocket => node.endpoints.websocket,
+            Transport::Http => node.endpoints.http,
+        };
+        format!("{}:{port}", node.ip)
+    }
+
+    /// A client of that address over WebSocket, logged in as root, that tells soon when its node is gone.
+    pub async fn impatient_client(&self, address: &str) -> Result<IggyClient, String> {
+        let root = Credentials::UsernamePassword("iggy".to_owned(), "iggy".to_owned().into());
+        let builder = IggyClient::builder().with_websocket().with_server_address(address.to_owned());
+        let builder = builder.with_reconnection_max_retries(Some(1)).with_auto_sign_in(AutoLogin::Enabled(root));
+        let client = builder.build().map_err(|error| format!("build: {error}"))?;
+        client.connect().await.map_err(|error| format!("connect: {error}"))?;
+        Ok(client)
+    }
+
     fn build(&self, login: AutoLogin) -> Result<IggyClient, IggyError> {
         let address = self.address.clone();
         let trusted = self.authority.clone();
@@ -129,12 +149,27 @@ impl Judge {
 
     /// Has the server killed and started again on the same ports and data.
     pub async fn restart_server(&self) -> Outcome {
-        println!("restart");
-        let mut answer = String::new();
-        let read = BufReader::new(stdin()).read_line(&mut answer).await;
-        expect("lines read", read.is_ok(), true)?;
-        expect("answer", answer.trim(), "running")
+        order("restart", "running").await
     }
+
+    /// Has the node killed that leads the cluster.
+    pub async fn kill_leader(&self) -> Outcome {
+        order("kill-leader", "killed").await
+    }
+
+    /// Has the nodes started again that were killed.
+    pub async fn start_killed(&self) -> Outcome {
+        order("start-killed", "running").await
+    }
+}
+
+/// Has something done to the server and waits for the answer.
+async fn order(word: &str, wanted: &str) -> Outcome {
+    println!("{word}");
+    let mut answer = String::new();
+    let read = BufReader::new(stdin()).read_line(&mut answer).await;
+    expect("lines read", read.is_ok(), true)?;
+    expect("answer", answer.trim(), wanted)
 }
 
 /// Compares, and says both when they differ.

@@ -2,6 +2,7 @@
 //! See ../../judge-process.mjs for the lines it prints.
 
 mod catalog_cases;
+mod cluster_cases;
 mod group_cases;
 mod judge;
 mod message_cases;
@@ -11,6 +12,7 @@ mod stream_cases;
 mod user_cases;
 
 use judge::{Case, Judge, Transport};
+use std::env;
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
@@ -22,6 +24,9 @@ const CASE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The cases of one way to the server. HTTP carries no group members and no client that has a connection.
 fn cases(transport: Transport) -> Vec<Case> {
+    if env::var("JUDGE_CLUSTER").is_ok() {
+        return cases_in_a_cluster(transport);
+    }
     let mut cases = Vec::new();
     cases.extend(session_cases::cases());
     cases.extend(catalog_cases::cases());
@@ -33,6 +38,17 @@ fn cases(transport: Transport) -> Vec<Case> {
         cases.extend(group_cases::cases());
     }
     cases.extend(restart_cases::cases());
+    cases
+}
+
+/// The same against a cluster. Over HTTP nobody follows a leader: a node passes on what it is asked to write.
+fn cases_in_a_cluster(transport: Transport) -> Vec<Case> {
+    let mut cases = cluster_cases::cases();
+    match transport {
+        Transport::Tcp => cases.extend(cluster_cases::cases_with_the_roster()),
+        Transport::WebSocket => cases.extend(cluster_cases::cases_with_one_address()),
+        Transport::Http => {}
+    }
     cases
 }
 

@@ -7,12 +7,14 @@ import { sessionParts } from "../../../virtual/session-parts.ts";
 import { SERVICE_NAME } from "../../exchange-definition.ts";
 import { bearerOf, checkPrivacy } from "../call-credentials.ts";
 import { refuseCall } from "../refuse-call.ts";
+import { careMethods } from "./care-methods.ts";
 import { clientMethods } from "./client-methods.ts";
 import { groupMethods } from "./group-methods.ts";
 import { GRPC_FAILURES } from "./grpc-failures.ts";
 import { membershipMethods } from "./membership-methods.ts";
 import { messageMethods } from "./message-methods.ts";
 import { offsetMethods } from "./offset-methods.ts";
+import { retentionMethods } from "./retention-methods.ts";
 import { streamMethods } from "./stream-methods.ts";
 import { publicMethods, systemMethods } from "./system-methods.ts";
 import { tokenMethods } from "./token-methods.ts";
@@ -75,7 +77,8 @@ export class UnaryService {
     const onQuiet = () => space.release();
     this.#sessions = new UnarySessions({ parts, sessionsMax: options.sessionsMax, onQuiet });
     const catalog = [streamMethods, topicMethods, groupMethods, userMethods, tokenMethods];
-    const methods = [systemMethods, clientMethods, ...catalog, membershipMethods, offsetMethods];
+    const care = [retentionMethods, careMethods];
+    const methods = [systemMethods, clientMethods, ...catalog, membershipMethods, offsetMethods, ...care];
     for (const method of [...methods.flat(), ...messageMethods(options)]) {
       this.#serves.set(method.name, (call) => this.#serveKnown(method, call));
     }

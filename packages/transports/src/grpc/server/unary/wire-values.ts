@@ -37,6 +37,11 @@ export function topicOf(request: {
   return { ...streamOf(request), topic: identifierOf(request.topic, "topic") };
 }
 
+/** The partition of a request. */
+export function partitionOf(request: Parameters<typeof topicOf>[0] & { readonly partitionId: number }) {
+  return { ...topicOf(request), partitionId: request.partitionId };
+}
+
 /** The user of a request. */
 export function userOf(request: { user?: ProtoIdentifier | undefined }): { readonly user: Identifier } {
   return { user: identifierOf(request.user, "user") };
