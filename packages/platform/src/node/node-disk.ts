@@ -10,6 +10,7 @@ import { makeDirectory } from "./make-directory.ts";
 import { NodeFile } from "./node-file.ts";
 import { OpenFiles } from "./open-files.ts";
 import { takeProcessLock } from "./process-lock.ts";
+import { type QuickCalls, quickWrites } from "./quick-writes.ts";
 
 const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = fs.constants;
 
@@ -42,7 +43,7 @@ export class NodeDisk implements Disk {
   readonly #wholeWrites = new WholeWrites(this);
 
   /** @param openFilesMax  handles that stay open, see `OpenFiles` */
-  constructor(root: string, calls: FileCalls = fs as FileCalls, openFilesMax = OPEN_FILES_MAX) {
+  constructor(root: string, calls: FileCalls = quickWrites(fs as QuickCalls), openFilesMax = OPEN_FILES_MAX) {
     this.root = root;
     this.#calls = calls;
     this.#openFiles = new OpenFiles(openFilesMax, calls);
