@@ -6,7 +6,7 @@ test("a ratio below what it must reach is a miss, and the verdict says so", () =
   const { mustReach } = GOALS.produce;
   assert.equal(isReached(mustReach, GOALS.produce), true);
   assert.equal(isReached(mustReach - 0.001, GOALS.produce), false);
-  assert.match(verdict(mustReach - 0.001, GOALS.produce), /must reach 0\.15, aim 0\.5: MISSED/);
+  assert.match(verdict(mustReach - 0.001, GOALS.produce), /must reach 0\.25, aim 0\.5: MISSED/);
   assert.match(verdict(mustReach, GOALS.produce), /: reached$/);
 });
 
