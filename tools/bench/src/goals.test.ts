@@ -15,6 +15,6 @@ test("a figure that nothing was measured for is a miss", () => {
 });
 
 test("a figure that only has an aim is never a miss", () => {
-  assert.equal(isReached(0, GOALS.single), true);
-  assert.equal(verdict(0, GOALS.single), "aim 0.8");
+  assert.equal(isReached(0, GOALS.sdkProducer), true);
+  assert.equal(verdict(0, GOALS.sdkProducer), "aim 0.2");
 });

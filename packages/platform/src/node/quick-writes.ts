@@ -1,10 +1,14 @@
 import type { FileCalls } from "./file-calls.ts";
 
-/** Longest write made at once: into the page cache it takes some 15 µs, what the way through the pool costs. */
+/**
+ * Longest write made at once: into the page cache it takes some 15 µs, what the way through the pool costs.
+ */
 const QUICK_LENGTH_MAX = 65_536;
 /** A write that took longer waited for the disk: a hundred times what one takes. */
 const SLOW_MS = 2;
-/** How long the pool gets every write after one that waited: at worst one in 500 ms of a connection's time. */
+/**
+ * How long the pool gets every write after one that waited: at worst one in 500 ms of a connection's time.
+ */
 const PAUSE_MS = 1_000;
 
 /** The calls of `node:fs` this needs; tests give others. */
