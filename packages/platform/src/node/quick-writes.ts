@@ -6,9 +6,7 @@ import type { FileCalls } from "./file-calls.ts";
 const QUICK_LENGTH_MAX = 65_536;
 /** A write that took longer waited for the disk: a hundred times what one takes. */
 const SLOW_MS = 2;
-/**
- * How long the pool gets every write after one that waited: at worst one in 500 ms of a connection's time.
- */
+/** How long the pool gets every write after one that waited: a slow disk holds all up once in it. */
 const PAUSE_MS = 1_000;
 
 /** The calls of `node:fs` this needs; tests give others. */
