@@ -72,6 +72,8 @@ export class RotatingFiles implements LogSink {
     await probe.close();
     const dest = join(disk.root, LOG_FILE);
     const file = pino.destination({ dest, mode: FILE_MODE, sync: false, maxLength: WAITING_LENGTH_MAX });
+    // What is to be written before the process ends can only be written to a file that is open.
+    await once(file, "ready");
     const files = new RotatingFiles(parts, file, length);
     await files.#tidy();
     return files;

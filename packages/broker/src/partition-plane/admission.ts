@@ -1,5 +1,5 @@
 import { ErrorCode } from "@millrace/errors";
-import type { Partition } from "@millrace/storage";
+import { type Partition, StorageOperation } from "@millrace/storage";
 import type { Replica } from "@millrace/vsr";
 import { AdmissionQueue } from "../queues/admission-queue.ts";
 import { WaitingForView } from "./forwarding/waiting-for-view.ts";
@@ -79,7 +79,7 @@ export class Admission {
       this.#options.fail(queued, this.#closedCode);
       return;
     }
-    if (group.isBackup && this.#waiting?.takes(op) !== true) {
+    if ((group.isBackup && this.#waiting?.takes(op) !== true) || this.#awaitsPurge(op)) {
       this.#refuse(queued);
       return;
     }
@@ -109,7 +109,8 @@ export class Admission {
       const queued = this.#queue.shift();
       if (queued === undefined) break;
       releaseHold(queued);
-      if (!this.#wasCommittedBefore(queued)) this.#options.prepare(queued, partition, replica);
+      if (this.#awaitsPurge(queued.op)) this.#refuse(queued);
+      else if (!this.#wasCommittedBefore(queued)) this.#options.prepare(queued, partition, replica);
     }
   }
 
@@ -147,6 +148,16 @@ export class Admission {
   #refuse(queued: QueuedOp): void {
     this.#context.deniedTransient.add(1);
     this.#options.fail(queued, ErrorCode.TransientNotAccepted);
+  }
+
+  /**
+   * Among several replicas a purge may be decided on before a primary has it: what is taken until then would
+   * go with it.
+   */
+  #awaitsPurge({ operation }: PartitionOp): boolean {
+    const { partition, purges, replication } = this.#group;
+    if (replication === undefined || partition === undefined) return false;
+    return operation !== StorageOperation.purge && purges.isAwaitedIn(partition);
   }
 
   /** Most operations find room and nobody waiting: they need no deadline. */

@@ -11,7 +11,7 @@ import {
   type PollingStrategy,
   toIdentifier,
 } from "@millrace/protocol";
-import { isPartitions, smallCluster } from "../testing/small-cluster.ts";
+import { isPartitions, newWriter, smallCluster } from "../testing/small-cluster.ts";
 import { sendBody } from "../testing/test-batches.ts";
 import type { TestClient } from "../testing/test-client.ts";
 import { commit, createGroup, join, pollGroup, stored } from "../testing/test-groups.ts";
@@ -156,6 +156,33 @@ describe("A purge in a cluster", () => {
     await cluster.until(() => groups[cutOff]?.partition?.committedNextOffset === 1);
     const later = polled(await cluster.drive(reader.ok("PollMessages", pollBody())));
     assert.deepEqual(later.messages, [{ offset: 0, text: "b" }]);
+    await cluster.stop();
+  });
+
+  it("is taken up by replicas that a full disk had silenced, before anything that is sent.", async () => {
+    const { cluster, client, primary, backups, groups } = await smallCluster();
+    await cluster.drive(client.ok("SendMessages", sendBody(["a"])));
+    await cluster.until(() => groups.every(({ partition }) => partition?.committedNextOffset === 1));
+    const silenced = [primary, backups[0]];
+    for (const at of silenced) cluster.nodes[at]?.disk.setFaults(fullForPartitions);
+    await cluster.drive(client.ok("PurgeTopic", encodePurgeTopic(TOPIC)));
+    await cluster.until(() => silenced.some((at) => cluster.silentGroups(at) > 0));
+    for (const at of silenced) cluster.nodes[at]?.disk.setFaults(undefined);
+    await cluster.until(() => silenced.every((at) => cluster.silentGroups(at) === 0));
+    cluster.kill(backups[1]);
+    const writer = await newWriter(cluster, silenced);
+    const send = () => cluster.drive(writer.client.command("SendMessages", sendBody(["b"])));
+    const early = await send();
+    assert.equal(early.code, ErrorCode.TransientNotAccepted, "the purge is to come first");
+    await cluster.clock.run(1000);
+    assert.equal((await send()).code, 0);
+    await cluster.clock.run(1000);
+    const answer = polled(await cluster.drive(writer.client.ok("PollMessages", pollBody())));
+    assert.deepEqual(answer.messages, [{ offset: 0, text: "b" }]);
+    for (const at of silenced) {
+      const { partition, purges } = await cluster.group(at, 0);
+      assert.equal(partition?.committedPurgeGeneration, purges.decided, `node ${at}`);
+    }
     await cluster.stop();
   });
 });

@@ -28,6 +28,16 @@ export class Purges {
     this.#decided = Math.max(this.#decided, generation);
   }
 
+  /** The last purge that was decided on; 0 before the first since the start. */
+  get decided(): number {
+    return this.#decided;
+  }
+
+  /** True until the purge that was decided on has its place in the log: what gets one before is taken by it. */
+  isAwaitedIn({ purgeGeneration }: Partition): boolean {
+    return purgeGeneration < this.#decided;
+  }
+
   /** True while what the partition holds is to be purged: nobody is shown it any more. */
   isDueIn({ committedPurgeGeneration }: Partition): boolean {
     return committedPurgeGeneration < this.#decided;

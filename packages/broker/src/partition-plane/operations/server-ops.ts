@@ -63,7 +63,8 @@ export interface PurgeHost {
 
 /**
  * See `PartitionHandle.purge`. In a group of several replicas the primary asks for it, whichever that is by
- * then, and the others wait until they have it from there.
+ * then, and the others wait until they have it from there. A silent replica lets nobody wait: once it begins
+ * anew it takes up the purge again.
  */
 export async function purgePartition(
   group: PartitionGroup,
@@ -71,29 +72,41 @@ export async function purgePartition(
   host: PurgeHost,
 ): Promise<void> {
   group.purges.decide(generation);
-  if (group.replication === undefined) {
-    if ((group.partition?.purgeGeneration ?? 0) < generation) await purgeHere(group, generation, host.log);
-    return;
+  if (group.replication !== undefined) {
+    await new Promise<void>((resolve) => void purgeTogether({ group, generation, host }, resolve));
+  } else if ((group.partition?.purgeGeneration ?? 0) < generation) {
+    await purgeHere(group, generation, host.log);
   }
+}
+
+/** @param done  called once it is done or not to be waited for, and perhaps again */
+async function purgeTogether(
+  purge: { readonly group: PartitionGroup; readonly generation: number; readonly host: PurgeHost },
+  done: () => void,
+): Promise<void> {
+  const { group, generation, host } = purge;
   while (isDue(group, generation)) {
-    if (isToBeAsked(group, generation)) await purgeHere(group, generation, host.log);
-    if (!isDue(group, generation)) return;
-    await new Promise<void>((resolve) => host.clock.setTimer(PURGE_RETRY_DELAY_MS, resolve));
+    if (group.replication?.isStopped === true) done();
+    else if (isToBeAsked(group, generation)) await purgeHere(group, generation, host.log);
+    if (isDue(group, generation))
+      await new Promise<void>((resolve) => host.clock.setTimer(PURGE_RETRY_DELAY_MS, resolve));
   }
+  done();
 }
 
 /**
  * Journaled is not committed: a purge may still be cut. A partition that is not there just now is being cut.
+ * A later purge takes the place of this one.
  */
-function isDue(group: PartitionGroup, generation: number): boolean {
-  const { partition, fault, isAhead, isClosed, replication } = group;
-  if (isClosed || replication?.isStopped === true) return false;
+function isDue({ partition, fault, isAhead, isClosed, purges }: PartitionGroup, generation: number): boolean {
+  if (isClosed || generation < purges.decided) return false;
   if (partition === undefined) return fault === undefined;
   return isAhead || partition.committedPurgeGeneration < generation;
 }
 
-function isToBeAsked({ partition, isPrimary, isAhead }: PartitionGroup, generation: number): boolean {
-  return isPrimary && !isAhead && partition !== undefined && partition.purgeGeneration < generation;
+function isToBeAsked({ partition, isPrimary, isAhead, purges }: PartitionGroup, generation: number): boolean {
+  const isTold = purges.isUnderWay || (partition?.purgeGeneration ?? generation) >= generation;
+  return isPrimary && !isAhead && !isTold;
 }
 
 function purgeHere(group: PartitionGroup, generation: number, log: Log): Promise<void> {
