@@ -33,7 +33,7 @@ export class Purges {
     return this.#decided;
   }
 
-  /** True until the purge that was decided on has its place in the log: what gets one before is taken by it. */
+  /** True until the purge decided on has its place in the log: what gets one before is taken by it. */
   isAwaitedIn({ purgeGeneration }: Partition): boolean {
     return purgeGeneration < this.#decided;
   }
