@@ -100,8 +100,7 @@ function addTo(total: Total | undefined, { standing, leads, lag }: NodeInGroup):
 
 /**
  * The primary of a view is the node with the number of the view, modulo the count of nodes. A server that
- * stands
- * alone leads whatever is there, also where another of its shards knows the numbers.
+ * stands alone leads whatever is there, also where another of its shards knows the numbers.
  */
 function nodesIn(
   names: readonly string[],

@@ -42,8 +42,7 @@ export const PORT_MAX = 65_000;
 
 /**
  * The ports that nodes should have, `PORTS_PER_NODE` each, by the TCP port of the first: 8090, 8100, 8110 and
- * so
- * on. All 0, for any, when that is 0.
+ * so on. All 0, for any, when that is 0.
  */
 export function wantedPorts(first: number, nodesCount: number): number[] {
   return Array.from({ length: nodesCount }, (_, at) => first + at * PORT_STEP).flatMap((tcp) =>

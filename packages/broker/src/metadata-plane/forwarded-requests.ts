@@ -4,9 +4,8 @@ import type { MetadataAnswer, MetadataRequest } from "./metadata-request.ts";
 
 /**
  * Requests that are on their way to the primary at once, and bytes after which no further one is: an eighth
- * of
- * the 4096 frames that may wait for a node and of their 128 MiB, so that with the writes to partitions, which
- * have a quarter and a half, consensus keeps the rest. A connection has one such request at a time.
+ * of the 4096 frames that may wait for a node and of their 128 MiB, so that with the writes to partitions,
+ * which have a quarter and a half, consensus keeps the rest. A connection has one such request at a time.
  */
 const ON_THEIR_WAY_MAX = 512;
 const LENGTH_MAX = 16 * 1024 * 1024;

@@ -12,8 +12,7 @@ export interface MetadataRequest {
   readonly bodyChecksum: bigint;
   /**
    * False once nobody waits for what becomes of it: while it has no number it is dropped, and answered with
-   * 58.
-   * Left out: it is wanted whoever waits.
+   * 58. Left out: it is wanted whoever waits.
    */
   isWanted?(): boolean;
   /** Called once. */

@@ -26,8 +26,7 @@ export interface ReplicationContext {
   peersOf(identity: PartitionIdentity): GroupPeers;
   /**
    * Takes every op above `op` out of a group's files: closes the partition, cuts, opens it anew and hands it
-   * to
-   * `reopened` of the group. Rejects when the disk refuses.
+   * to `reopened` of the group. Rejects when the disk refuses.
    */
   cut(group: PartitionGroup, op: number): Promise<void>;
   /**

@@ -128,9 +128,8 @@ function sdkOf({ sdkName, sdkVersion }: VersionPrefix): string {
 
 /**
  * The session belongs to the connection now. One that is gone meanwhile is logged out again, but for a
- * cluster:
- * there its client may have logged in on another node before this login was committed, and goes on under the
- * same id. Nobody vouches for the session, so `Liveness` ends it unless the client takes it over.
+ * cluster: there its client may have logged in on another node before this login was committed, and goes on
+ * under the same id. Nobody vouches for the session, so `Liveness` ends it unless the client takes it over.
  */
 function bindSession(shard: Shard, request: ClientRequest, session: Session): void {
   const { connection } = request;

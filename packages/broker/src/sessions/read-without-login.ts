@@ -22,8 +22,8 @@ const READS: ReadonlyMap<number, AnswerRead> = new Map([
  * majority of the nodes has to agree on; whoever wants to know why there is none cannot have one.
  *
  * Wrong credentials end the connection, as at a login. Codes: those of the read, 5 for any other read and on
- * a
- * server that stands alone, 58 while nobody can say who is right: the node was not taken in yet, or is busy.
+ * a server that stands alone, 58 while nobody can say who is right: the node was not taken in yet, or is
+ * busy.
  */
 export function readWithoutLogin(shard: Shard, request: ClientRequest): void {
   refusingErrors(shard, request, () => {

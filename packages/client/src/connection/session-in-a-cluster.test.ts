@@ -11,17 +11,24 @@ const until = async (condition: () => boolean) => {
   }
 };
 
-test("a client of a cluster moves to the leader, which is where it stays", async () => {
-  const server = new FakeServer();
+/** The platform of a server that notes which ports were asked; some may refuse. */
+function watched({ platform }: FakeServer, refuses: (port: number) => boolean = () => false) {
   const asked: number[] = [];
-  const { connect } = server.platform;
-  const platform = {
-    ...server.platform,
-    connect: (request: Parameters<typeof connect>[0]) => {
+  const { connect } = platform;
+  const watching: typeof platform = {
+    ...platform,
+    connect: async (request) => {
       asked.push(request.port);
-      return connect(request);
+      if (!refuses(request.port)) return connect(request);
+      throw new CodedError(ErrorCode.CannotEstablishConnection, "Nobody listens there.");
     },
   };
+  return { asked, platform: watching };
+}
+
+test("a client of a cluster moves to the leader, which is where it stays", async () => {
+  const server = new FakeServer();
+  const { asked, platform } = watched(server);
   server.script = (request) => {
     if (request.command !== "GetClusterMetadata") return false;
     const nodes = [node("127.0.0.1", 8101, "follower"), node("127.0.0.1", 8102)];
@@ -36,17 +43,8 @@ test("a client of a cluster moves to the leader, which is where it stays", async
 
 test("a client of a cluster whose node is gone goes to the others of the roster, as the same client", async () => {
   const server = new FakeServer();
-  const asked: number[] = [];
-  const { connect } = server.platform;
   let gone = 0;
-  const platform = {
-    ...server.platform,
-    connect: async (request: Parameters<typeof connect>[0]) => {
-      asked.push(request.port);
-      if (request.port !== gone) return connect(request);
-      throw new CodedError(ErrorCode.CannotEstablishConnection, "Nobody listens there.");
-    },
-  };
+  const { asked, platform } = watched(server, (port) => port === gone);
   server.script = (request) => {
     if (request.command !== "GetClusterMetadata") return false;
     const leader = gone === 8101 ? 8102 : 8101;
@@ -68,16 +66,8 @@ test("a client of a cluster whose node is gone goes to the others of the roster,
 
 test("a client does not wait for a node that takes no login while another one does", async () => {
   const server = new FakeServer();
-  const asked: number[] = [];
-  const { connect } = server.platform;
+  const { asked, platform } = watched(server);
   let cutOff = 0;
-  const platform = {
-    ...server.platform,
-    connect: (request: Parameters<typeof connect>[0]) => {
-      asked.push(request.port);
-      return connect(request);
-    },
-  };
   server.script = (request) => {
     if (request.command !== "LoginRegister" || asked.at(-1) !== cutOff) return false;
     request.deny(ErrorCode.TransientNotAccepted);
@@ -98,15 +88,7 @@ test("a client does not wait for a node that takes no login while another one do
  */
 function twoNodes(leader: () => number) {
   const server = new FakeServer();
-  const { connect } = server.platform;
-  const ports: number[] = [];
-  const platform = {
-    ...server.platform,
-    connect: (request: Parameters<typeof connect>[0]) => {
-      ports.push(request.port);
-      return connect(request);
-    },
-  };
+  const { asked: ports, platform } = watched(server);
   const ended: number[] = [];
   const portOf = (connection: (typeof server.connections)[number]) =>
     ports[server.connections.indexOf(connection)] ?? 0;

@@ -23,8 +23,7 @@ const REDIRECTS_MAX = 3;
 
 /**
  * How long a login waits for one of several nodes, twice as long in each further round: a node that is cut
- * off
- * from the others takes none, and they may.
+ * off from the others takes none, and they may.
  */
 const LOGIN_PATIENCE_MS = 5000;
 

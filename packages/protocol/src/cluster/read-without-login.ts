@@ -3,8 +3,7 @@ import { decodeWith, encodeWith } from "../body-codec.ts";
 
 /**
  * Asks for what a node knows of its cluster, with the credentials of a login and without one: a login has to
- * be
- * agreed on by a majority of the nodes. A command of our own: servers of others do not know it.
+ * be agreed on by a majority of the nodes. A command of our own: servers of others do not know it.
  */
 export interface ReadWithoutLogin {
   /** Body of a LoginRegister or LoginRegisterWithPat: says who asks. */

@@ -55,8 +55,7 @@ export class JournalFiles {
 
   /**
    * Writes the bytes of some ops, lent until `done`, and syncs them. With an error none of them counts: the
-   * file
-   * is cut back, or fenced when that fails too. One call at a time.
+   * file is cut back, or fenced when that fails too. One call at a time.
    */
   append(parts: readonly Uint8Array[], done: (error?: CodedError) => void): void {
     const file = this.#file;

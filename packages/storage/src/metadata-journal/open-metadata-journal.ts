@@ -20,9 +20,8 @@ import { type MetadataSnapshot, readSnapshot, snapshotPath } from "./snapshot-fi
  *
  * Only a torn end of the newest journal is cut, and kept in quarantine.
  * @throws CodedError `MetadataDamaged` naming file and position for anything else that is not whole: a
- * damaged or
- *         missing snapshot, a superblock newer than it, a hole in the chain of ops; `FormatTooNew`;
- *         `FeatureUnavailable` for the role `shared`
+ *         damaged or missing snapshot, a superblock newer than it, a hole in the chain of ops;
+ *         `FormatTooNew`; `FeatureUnavailable` for the role `shared`
  */
 export async function openMetadataJournal(source: JournalSource): Promise<MetadataJournal> {
   const { disk, path, kernel, log, role } = source;

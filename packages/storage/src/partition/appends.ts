@@ -13,7 +13,7 @@ import type { GroupWriter } from "./group-writer.ts";
 import type { OpEntry } from "./op-entry.ts";
 import { partitionClosed } from "./partition-closed.ts";
 import type { PartitionOptions } from "./partition-options.ts";
-import type { PartitionState } from "./partition-state.ts";
+import { moveTo, type PartitionState } from "./partition-state.ts";
 import { rememberedSend, storedInstead } from "./stored-form.ts";
 import type { Tails } from "./tails.ts";
 
@@ -129,14 +129,8 @@ export class Appends {
 
   #accept(entry: OpEntry): void {
     const { state, writer } = this.#parts;
-    const { accepted, uncommitted } = state;
-    accepted.op = entry.header.op;
-    accepted.opChecksum = entry.header.checksum;
-    accepted.view = entry.header.view;
-    accepted.timestamp = entry.header.timestamp;
-    accepted.nextOffset = entry.endOffset;
-    accepted.generation = entry.generation;
-    uncommitted.push(entry);
+    moveTo(state.accepted, entry);
+    state.uncommitted.push(entry);
     writer?.submit(entry);
   }
 }

@@ -13,7 +13,7 @@ import { CommitMarks } from "./commit-marks.ts";
 import { asCodedError, fenced, mayPass } from "./fence.ts";
 import { Group } from "./group.ts";
 import type { OpEntry } from "./op-entry.ts";
-import type { PartitionState } from "./partition-state.ts";
+import { moveTo, type PartitionState } from "./partition-state.ts";
 
 /** Free space that must be there before writing goes on after a full disk: two whole groups. */
 const RESUME_FREE_LENGTH = 8_388_608;
@@ -378,13 +378,7 @@ export class GroupWriter {
     active.opsLength += group.opsLength;
     this.#marks.note(this.#groupCommit);
     const last = group.entries[group.entries.length - 1];
-    if (last === undefined) return;
-    journaled.op = last.header.op;
-    journaled.opChecksum = last.header.checksum;
-    journaled.view = last.header.view;
-    journaled.timestamp = last.header.timestamp;
-    journaled.nextOffset = last.endOffset;
-    journaled.generation = last.generation;
+    if (last !== undefined) moveTo(journaled, last);
   }
 
   #finishGroup(): void {

@@ -31,6 +31,16 @@ export interface Position {
   generation: number;
 }
 
+/** An op has reached the stage. */
+export function moveTo(position: Position, { header, endOffset, generation }: OpEntry): void {
+  position.op = header.op;
+  position.opChecksum = header.checksum;
+  position.view = header.view;
+  position.timestamp = header.timestamp;
+  position.nextOffset = endOffset;
+  position.generation = generation;
+}
+
 /** Segments that the state no longer lists; their files go once `op` is committed. */
 export interface LeftBehind {
   readonly op: number;

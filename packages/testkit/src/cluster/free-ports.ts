@@ -2,8 +2,7 @@ import { type AddressInfo, createServer, type Server } from "node:net";
 
 /**
  * Loopback ports that were free a moment ago. All are held until the last is found, so that they differ;
- * another
- * program may still take one before it is used.
+ * another program may still take one before it is used.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const held = await Promise.all(Array.from({ length: count }, hold));

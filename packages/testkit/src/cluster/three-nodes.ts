@@ -37,8 +37,7 @@ export interface ThreeNodesOptions<Node extends NodeProcess> {
 
 /**
  * Three server processes that are a cluster, on ports that were free a moment ago. Each can be killed and
- * started
- * again; of which kind they are is up to whoever makes them.
+ * started again; of which kind they are is up to whoever makes them.
  */
 export class ThreeNodes<Node extends NodeProcess> {
   readonly #folder: string;

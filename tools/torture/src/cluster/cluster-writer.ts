@@ -33,8 +33,7 @@ export interface ClusterWriterOptions extends WanderingClientOptions {
 
 /**
  * Writes batch after batch to its partitions in turn. A batch whose outcome is open goes to node after node
- * with the
- * same client id, number and content until one acknowledges it: it has to be there once.
+ * with the same client id, number and content until one acknowledges it: it has to be there once.
  */
 export class ClusterWriter {
   readonly #options: ClusterWriterOptions;

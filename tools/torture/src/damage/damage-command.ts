@@ -16,8 +16,7 @@ const DAMAGES_PER_FOLDER = 12;
 
 /**
  * Damages files between starts: flips bits, cuts ends and removes files. Ends the process: 0 when every
- * damage was
- * told and cost no more than what it hit.
+ * damage was told and cost no more than what it hit.
  */
 export async function damageCommand(args: readonly string[]): Promise<never> {
   const { values } = parseArgs({

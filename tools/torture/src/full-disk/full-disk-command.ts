@@ -18,8 +18,7 @@ const ROUNDS_PER_FOLDER = 15;
 
 /**
  * Runs rounds on a disk that fills while a server writes, starts and recovers. Ends the process: 0 when
- * nothing
- * was lost and writing went on as soon as there was space.
+ * nothing was lost and writing went on as soon as there was space.
  */
 export async function fullDiskCommand(args: readonly string[]): Promise<never> {
   const { values } = parseArgs({

@@ -127,10 +127,10 @@ export class CatchUpPace {
     while (this.#underWay < AT_ONCE_MAX && (this.#isQuiet || this.#budget > 0)) {
       const next = this.#waiting.shift();
       if (next === undefined) return;
-      this.#underWay += 1;
       const done = next.work();
-      if (done === undefined) this.#underWay -= 1;
-      else void done.finally(() => this.#ended());
+      if (done === undefined) continue;
+      this.#underWay += 1;
+      void done.finally(() => this.#ended());
     }
   }
 

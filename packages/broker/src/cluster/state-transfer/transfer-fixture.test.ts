@@ -75,8 +75,7 @@ export class Lagging {
 
   /**
    * Heals the link, and kills the node, or fails its power when `step` is odd, after that many calls of its
-   * disk or
-   * with the state fetched; then starts it. True when the state was fetched before it died.
+   * disk or with the state fetched; then starts it. True when the state was fetched before it died.
    */
   async dieInTransfer(step: number): Promise<boolean> {
     const { cluster, at } = this;
