@@ -39,7 +39,9 @@ export function createGroupConsumerParts(
     store: (partitionId, offset) => storeForGroup({ options, calls, source }, partitionId, offset),
     isConnected: () => session.isConnected,
   });
-  const onGivingUp = (tenure: Tenure) => giveUp({ options, calls, source }, commits, tenure);
+  // An owner may repeat a commit; who is not the owner any more hears it before the next message.
+  const onGivingUp = (tenure: Tenure) =>
+    void commits.commitAgain(tenure.partitionId, () => tenure.lastStored);
   const onRestarted = (partitionId: number) => commits.forget(partitionId);
   const parts = { membership, events, onGivingUp, onRestarted };
   const source: GroupSource = createSource(options, surroundings, parts);
@@ -88,18 +90,6 @@ interface Commits {
   readonly options: GroupConsumerOptions;
   readonly calls: GroupCalls;
   readonly source: GroupSource;
-}
-
-/**
- * Stores what is settled of a partition that is being taken away. With nothing new to store the last commit
- * is repeated: an owner may, and who is not the owner any more hears it before another message is handled.
- */
-function giveUp(parts: Commits, commits: OffsetCommits, { partitionId, lastStored }: Tenure): void {
-  if (commits.has(partitionId)) commits.commitSoon();
-  else if (lastStored !== undefined) {
-    // Anything but a refusal shows in the next commit.
-    storeForGroup(parts, partitionId, lastStored).catch(() => {});
-  }
 }
 
 /**

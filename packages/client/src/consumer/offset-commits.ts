@@ -42,14 +42,18 @@ export class OffsetCommits {
     this.#settled.delete(partitionId);
   }
 
-  /** True when something of the partition is settled and not stored. */
-  has(partitionId: number): boolean {
-    return this.#settled.has(partitionId);
-  }
-
-  /** Stores what is settled without waiting for its time. */
-  commitSoon(): void {
-    void (this.#running ?? Promise.resolve()).then(() => this.#commit());
+  /**
+   * Stores what is settled of a partition without waiting for its time; with nothing new what was stored last
+   * is stored again. Behind what is on its way: an older offset must not follow a newer one. Never rejects.
+   *
+   * @param lastStored  asked when it is the turn of this one
+   */
+  async commitAgain(partitionId: number, lastStored: () => number | undefined): Promise<void> {
+    while (this.#running !== undefined) await this.#running;
+    const offset = lastStored();
+    if (this.#settled.has(partitionId)) await this.#commit();
+    // Anything but a refusal shows in the next commit.
+    else if (offset !== undefined) await this.#options.store(partitionId, offset).catch(() => undefined);
   }
 
   /** The error of a commit in the background, once; the offsets it was about are kept. */

@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { SimClock } from "@millrace/platform/sim";
+import { OffsetCommits } from "./offset-commits.ts";
+
+/** Commits whose stores wait until they are let go; `asked` are the offsets in the order they were sent. */
+function heldCommits() {
+  const asked: number[] = [];
+  const waiting: (() => void)[] = [];
+  const commits = new OffsetCommits({
+    clock: new SimClock(),
+    intervalMs: 1000,
+    countMax: 1,
+    store: (_partitionId, offset) => {
+      asked.push(offset);
+      return new Promise((resolve) => waiting.push(resolve));
+    },
+    isConnected: () => true,
+  });
+  return { commits, asked, letGo: () => waiting.shift()?.() };
+}
+
+const turns = async () => {
+  for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+};
+
+test("what was stored last is not stored again behind a newer offset that is on its way", async () => {
+  const { commits, asked, letGo } = heldCommits();
+  let stored = 14;
+  commits.settle(2, 19);
+  const again = commits.commitAgain(2, () => stored);
+  await turns();
+  assert.deepEqual(asked, [19], "14 would set the group back");
+  stored = 19;
+  letGo();
+  await turns();
+  assert.deepEqual(asked, [19, 19]);
+  letGo();
+  await again;
+});
+
+test("what is settled meanwhile is stored first, and then that is the last one stored", async () => {
+  const { commits, asked, letGo } = heldCommits();
+  let stored = 14;
+  commits.settle(2, 19);
+  const again = commits.commitAgain(2, () => stored);
+  commits.settle(2, 20);
+  letGo();
+  await turns();
+  assert.deepEqual(asked, [19, 20]);
+  stored = 20;
+  letGo();
+  await turns();
+  assert.deepEqual(asked, [19, 20, 20]);
+  letGo();
+  await again;
+});
+
+test("with nothing stored and nothing settled nothing is stored again, and a refusal is no error", async () => {
+  const commits = new OffsetCommits({
+    ...{ clock: new SimClock(), intervalMs: 1000, countMax: 1, isConnected: () => true },
+    store: () => Promise.reject(new Error("refused")),
+  });
+  await commits.commitAgain(0, () => undefined);
+  await commits.commitAgain(0, () => 7);
+  assert.equal(commits.takeError(), undefined);
+});
