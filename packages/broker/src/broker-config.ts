@@ -7,7 +7,10 @@ export interface BrokerConfig {
   readonly messageLengthMax: number;
   /** Longest message before login: names, a password and a context fit, batches of strangers do not. */
   readonly strangerMessageLengthMax: number;
-  /** Operations of one partition between prepare and commit, 1..127. */
+  /**
+   * Operations of one partition between prepare and commit, 1..4096; among several replicas 127 at most (ADR
+   * 0061).
+   */
   readonly partitionQueueDepth: number;
   /** Operations of the metadata group between prepare and commit, 1..127. */
   readonly metadataQueueDepth: number;
@@ -70,7 +73,7 @@ export const BROKER_DEFAULTS: BrokerConfig = {
   tailCacheLengthMax: 256 * MIB,
   heartbeat: { isEnabled: true, intervalMs: 30_000 },
   rebalancingTimeoutMs: 30_000,
-  requestsInFlightMax: 256,
+  requestsInFlightMax: 1024,
   repliesLengthMax: 8 * MIB,
   allRepliesLengthMax: 256 * MIB,
   tokensPerUserMax: 100,

@@ -46,7 +46,7 @@ export type { StartViewChange } from "./messages/start-view-change.ts";
 export type { ViewNumber } from "./messages/view-number.ts";
 export type { MutationName, Mutations } from "./mutations.ts";
 export type { Output, ReplyFields } from "./output.ts";
-export { PIPELINE_DEPTH_MAX } from "./pipeline.ts";
+export { PIPELINE_ALONE_DEPTH_MAX, PIPELINE_DEPTH_MAX } from "./pipeline.ts";
 export {
   type Prepare,
   type PrepareFields,

@@ -1,8 +1,13 @@
 import { assert } from "@millrace/errors";
 import type { Prepare } from "./prepare.ts";
 
-/** The deepest a pipeline may be: a view change must name its ops in one message's bitmap. */
+/** The deepest a pipeline of several replicas may be: a view change must name its ops in one message's bitmap. */
 export const PIPELINE_DEPTH_MAX = 127;
+/** The deepest one of a replica that is alone: as many as a group of writes takes. */
+export const PIPELINE_ALONE_DEPTH_MAX = 4096;
+
+/** Slots of a new pipeline: most are never deeper. */
+const SLOTS_FIRST = 16;
 
 /** One op between its prepare and its end. */
 export interface Pending {
@@ -14,13 +19,13 @@ export interface Pending {
 }
 
 /**
- * The ops in flight, a contiguous run, in a ring of `depth` slots indexed by op.
+ * The ops in flight, a contiguous run, in a ring of slots indexed by op that doubles when it is full.
  *
  * Adding, finding and releasing cost one array access and allocate only the `Pending`.
  */
 export class Pipeline {
   readonly depth: number;
-  readonly #slots: (Pending | undefined)[];
+  #slots: (Pending | undefined)[];
   /** Highest op that left the pipeline. */
   #floor: number;
   #last: number;
@@ -28,11 +33,11 @@ export class Pipeline {
   /** Empty, standing after `op`. */
   constructor(depth: number, op: number) {
     assert(
-      Number.isInteger(depth) && depth >= 1 && depth <= PIPELINE_DEPTH_MAX,
-      "a pipeline is 1 to 127 ops deep",
+      Number.isInteger(depth) && depth >= 1 && depth <= PIPELINE_ALONE_DEPTH_MAX,
+      "a pipeline is 1 to 4096 ops deep",
     );
     this.depth = depth;
-    this.#slots = new Array<Pending | undefined>(depth).fill(undefined);
+    this.#slots = emptySlots(Math.min(SLOTS_FIRST, depth));
     this.#floor = op;
     this.#last = op;
   }
@@ -51,26 +56,27 @@ export class Pipeline {
   push(prepare: Prepare): void {
     assert(prepare.op === this.#last + 1, "ops enter the pipeline in order");
     assert(this.free > 0, "the pipeline has room for the op");
-    this.#slots[prepare.op % this.depth] = { prepare, written: false, oks: 0 };
+    if (this.count === this.#slots.length) this.#grow();
+    this.#slots[prepare.op % this.#slots.length] = { prepare, written: false, oks: 0 };
     this.#last = prepare.op;
   }
 
   /** The pending op, or undefined when it has left or never came. */
   get(op: number): Pending | undefined {
-    return op > this.#floor && op <= this.#last ? this.#slots[op % this.depth] : undefined;
+    return op > this.#floor && op <= this.#last ? this.#slots[op % this.#slots.length] : undefined;
   }
 
   /** Lets go of the oldest op. */
   releaseFirst(): void {
     assert(this.#last > this.#floor, "there is an op to release");
     this.#floor += 1;
-    this.#slots[this.#floor % this.depth] = undefined;
+    this.#slots[this.#floor % this.#slots.length] = undefined;
   }
 
   /** Lets go of everything above `op`; what is not there is gone already. */
   cutTo(op: number): void {
     for (; this.#last > Math.max(op, this.#floor); this.#last -= 1) {
-      this.#slots[this.#last % this.depth] = undefined;
+      this.#slots[this.#last % this.#slots.length] = undefined;
     }
   }
 
@@ -84,7 +90,7 @@ export class Pipeline {
   /** Calls `visit` for each op, oldest first. */
   forEach(visit: (pending: Pending) => void): void {
     for (let op = this.#floor + 1; op <= this.#last; op += 1) {
-      const pending = this.#slots[op % this.depth];
+      const pending = this.#slots[op % this.#slots.length];
       if (pending !== undefined) visit(pending);
     }
   }
@@ -92,7 +98,7 @@ export class Pipeline {
   /** The newest pending op for which `test` holds. Linear in the depth; for the metadata plane only. */
   findLast(test: (prepare: Prepare) => boolean): Prepare | undefined {
     for (let op = this.#last; op > this.#floor; op -= 1) {
-      const pending = this.#slots[op % this.depth];
+      const pending = this.#slots[op % this.#slots.length];
       if (pending !== undefined && test(pending.prepare)) return pending.prepare;
     }
     return undefined;
@@ -102,9 +108,21 @@ export class Pipeline {
   countOf(test: (prepare: Prepare) => boolean): number {
     let count = 0;
     for (let op = this.#floor + 1; op <= this.#last; op += 1) {
-      const pending = this.#slots[op % this.depth];
+      const pending = this.#slots[op % this.#slots.length];
       if (pending !== undefined && test(pending.prepare)) count += 1;
     }
     return count;
   }
+
+  #grow(): void {
+    const before = this.#slots;
+    this.#slots = emptySlots(Math.min(this.depth, before.length * 2));
+    for (const pending of before) {
+      if (pending !== undefined) this.#slots[pending.prepare.op % this.#slots.length] = pending;
+    }
+  }
+}
+
+function emptySlots(count: number): (Pending | undefined)[] {
+  return new Array<Pending | undefined>(count).fill(undefined);
 }

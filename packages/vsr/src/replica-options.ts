@@ -45,7 +45,10 @@ export interface ReplicaOptions {
   readonly replica: number;
   readonly replicaCount: number;
   readonly cluster: bigint;
-  /** Ops in flight at most while this replica is primary, 1..127. */
+  /**
+   * Ops in flight at most while this replica is primary: 1 to `PIPELINE_DEPTH_MAX`, alone to
+   * `PIPELINE_ALONE_DEPTH_MAX`.
+   */
   readonly prepareQueueDepth: number;
   readonly recovered: Recovered;
   /** The metadata group keeps one; partition groups do not. It stands as of `recovered.commit`. */

@@ -1,4 +1,5 @@
 import net from "node:net";
+import type { RequestRuns } from "./request-runs.ts";
 
 /** All connections read into the same bytes: each read is looked at before the next one. */
 const LANDING = Buffer.alloc(1 << 20);
@@ -16,6 +17,7 @@ export class LoadConnection {
   readonly #header = Buffer.alloc(256);
   #headerLength = 0;
   #bodyLeft = 0;
+  #status = 0;
   #body: Buffer[] | undefined;
   #onReply: (status: number) => void = () => {};
   #onEnd: (error: Error) => void = () => {};
@@ -64,14 +66,28 @@ export class LoadConnection {
 
   /** Sends `count` requests with at most `inFlight` unanswered; ends when all are answered. */
   pump(count: number, inFlight: number, next: NextRequest): Promise<void> {
+    return this.#pump(count, inFlight, (sent, more) => {
+      this.#socket.cork();
+      for (let index = sent; index < sent + more; index += 1) this.#socket.write(next(index));
+      this.#socket.uncork();
+    });
+  }
+
+  /** The same with requests that lie side by side. */
+  pumpRuns(count: number, inFlight: number, runs: RequestRuns): Promise<void> {
+    const write = (bytes: Buffer) => this.#socket.write(bytes);
+    return this.#pump(count, inFlight, (_, more) => runs.take(more, write));
+  }
+
+  #pump(count: number, inFlight: number, send: (sent: number, more: number) => void): Promise<void> {
     return new Promise((resolve, reject) => {
       let sent = 0;
       let answered = 0;
       this.#onEnd = reject;
       const sendMore = () => {
-        this.#socket.cork();
-        while (sent < count && sent - answered < inFlight) this.#socket.write(next(sent++));
-        this.#socket.uncork();
+        const more = Math.min(count, answered + inFlight) - sent;
+        send(sent, more);
+        sent += more;
       };
       this.#onReply = (status) => {
         if (status !== 0) return reject(new Error(`request ${answered} was refused with ${status}`));
@@ -99,23 +115,30 @@ export class LoadConnection {
     const taken = Math.min(this.#bodyLeft, end - at);
     this.#body?.push(Buffer.from(landing.subarray(at, at + taken)));
     this.#bodyLeft -= taken;
-    if (this.#bodyLeft === 0) this.#onReply(this.#header.readUInt32LE(216));
+    if (this.#bodyLeft === 0) this.#onReply(this.#status);
     return taken;
   }
 
   #takeHeader(landing: Buffer, at: number, end: number): number {
+    if (this.#headerLength === 0 && this.#body === undefined && end - at >= 256) {
+      this.#endHeader(landing, at);
+      return 256;
+    }
     const taken = Math.min(256 - this.#headerLength, end - at);
     landing.copy(this.#header, this.#headerLength, at, at + taken);
     this.#headerLength += taken;
     if (this.#headerLength < 256) return taken;
     this.#headerLength = 0;
-    this.#bodyLeft = this.#header.readUInt32LE(48) - 256;
-    if (this.#header[60] !== 8) {
-      this.#onEnd(new Error(`not a reply: command ${this.#header[60]}, reason ${this.#header[255]}`));
-      this.#socket.destroy();
-      return taken;
-    }
-    if (this.#bodyLeft === 0) this.#onReply(this.#header.readUInt32LE(216));
+    this.#endHeader(this.#header, 0);
     return taken;
+  }
+
+  #endHeader(bytes: Buffer, at: number): void {
+    this.#bodyLeft = bytes.readUInt32LE(at + 48) - 256;
+    this.#status = bytes.readUInt32LE(at + 216);
+    if (bytes[at + 60] !== 8) {
+      this.#onEnd(new Error(`not a reply: command ${bytes[at + 60]}, reason ${bytes[at + 255]}`));
+      this.#socket.destroy();
+    } else if (this.#bodyLeft === 0) this.#onReply(this.#status);
   }
 }

@@ -47,9 +47,9 @@ async function benchLoad(rounds: number, load: Load): Promise<Figure> {
   const limit = await startLimit(load.limitName, request.length, 256);
   const limitConnection = await LoadConnection.open(limit.port);
   const [messages, bytes] = [load.requests * load.messages, load.requests * request.length];
-  const next = requests.rotate(request, load.inFlight * 2);
+  const runs = requests.runs(request, load.inFlight * 2);
   const run = (pid: number, to: LoadConnection) =>
-    measure(pid, messages, bytes, () => to.pump(load.requests, load.inFlight, next));
+    measure(pid, messages, bytes, () => to.pumpRuns(load.requests, load.inFlight, runs));
   const figure = await compare(
     { name: load.name, limitName: load.limitName, goal: load.goal, rounds },
     () => run(limit.pid, limitConnection),

@@ -16,6 +16,7 @@ import {
   Operation,
   PROTOCOL_VERSION,
 } from "@millrace/protocol";
+import { RequestRuns } from "./request-runs.ts";
 
 /** The client id of a benchmark's only connection. */
 export const CLIENT = 0x6d69_6c6c_7261_6365n;
@@ -23,6 +24,8 @@ export const CLIENT = 0x6d69_6c6c_7261_6365n;
 const kernel = createChecksumKernel({ memoryLength: 64 << 20 });
 const REQUEST_NUMBER_AT = 168;
 const SESSION_AT = 184;
+/** Bytes of a request number that a benchmark ever fills. */
+const NUMBER_LENGTH = 4;
 
 /** Prebuilt frames of one benchmark client; numbers and session are written in place. */
 export class RequestFactory {
@@ -134,6 +137,13 @@ export class RequestFactory {
       frame.writeBigUInt64LE(this.#number++, REQUEST_NUMBER_AT);
       return frame;
     };
+  }
+
+  /** The same side by side, for many small requests. */
+  runs(request: Buffer, copies: number): RequestRuns {
+    return new RequestRuns(request, copies, (bytes, position) => {
+      bytes.writeUIntLE(Number(this.#number++), position + REQUEST_NUMBER_AT, NUMBER_LENGTH);
+    });
   }
 
   #frame(operation: number, body: Uint8Array, code = 0, number = this.#number++): Buffer {

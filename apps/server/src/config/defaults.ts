@@ -24,7 +24,6 @@ export const ROOT_PASSWORD = "iggy";
 
 /**
  * Operations in flight in one partition; the reference has 32. What queues while a group is being written is
- * the
- * next group, so a deeper pipeline makes larger groups and fewer system calls, see docs/adr/0031.
+ * the next group, so a deeper pipeline makes larger groups and fewer system calls, see docs/adr/0061.
  */
-export const PARTITION_QUEUE_DEPTH = 127;
+export const PARTITION_QUEUE_DEPTH = 1024;

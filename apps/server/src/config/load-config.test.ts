@@ -261,7 +261,7 @@ test("Values that cannot be are refused by their key.", async () => {
     [{ MILLRACE_PERSONAL_ACCESS_TOKEN_CLEANER_INTERVAL: "0" }, /cleaner\.interval is 0/],
     [{ MILLRACE_MEMORY_POOL_SIZE: "1 KiB" }, /memory_pool\.size/],
     [{ MILLRACE_MEMORY_POOL_SIZE: "100 MiB" }, /memory_pool\.size holds fewer than 2/],
-    [{ MILLRACE_PARTITION_PREPARE_QUEUE_DEPTH: "128" }, /partition\.prepare_queue_depth/],
+    [{ MILLRACE_PARTITION_PREPARE_QUEUE_DEPTH: "4097" }, /partition\.prepare_queue_depth/],
     [{ MILLRACE_TCP_ENABLED: "maybe" }, /tcp\.enabled/],
     [{ MILLRACE_TCP_ENABLED: "false" }, /tcp\.enabled is false/],
     [{ MILLRACE_WEBSOCKET_ADDRESS: "somewhere" }, /websocket\.address/],

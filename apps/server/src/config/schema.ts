@@ -110,7 +110,7 @@ const grpc = table({
 
 const partition = table({
   validate_checksum: flag(true),
-  prepare_queue_depth: count(defaults.PARTITION_QUEUE_DEPTH, { min: 1, max: 127 }),
+  prepare_queue_depth: count(defaults.PARTITION_QUEUE_DEPTH, { min: 1, max: 4096 }),
   wal_bytes_max: byteSize("256 MiB"),
   dedup_clients_max: count(4096, { max: 65_536 }),
   consumer_offsets_max: count(CONSUMER_OFFSETS_DEFAULT, { min: 1, max: CONSUMER_OFFSETS_MAX }),

@@ -54,7 +54,7 @@ export interface GroupContext {
   readonly kernel: ChecksumKernel;
   readonly pool: BlockPool;
   readonly checksumOf: (fields: PrepareFields) => bigint;
-  /** Operations between prepare and commit, 1..127. */
+  /** Operations between prepare and commit, see `ReplicaOptions`. */
   readonly prepareQueueDepth: number;
   /** Milliseconds an operation waits for room before it is refused with 58. */
   readonly admissionTimeoutMs: number;

@@ -14,6 +14,7 @@ import {
   type RepairedOffsets,
   TailCache,
 } from "@millrace/storage";
+import { PIPELINE_DEPTH_MAX } from "@millrace/vsr";
 import type { BrokerConfig } from "../broker-config.ts";
 import type { StateTransfers } from "../cluster/state-transfer/state-transfers.ts";
 import { createPrepareChecksum } from "../consensus/prepare-checksum.ts";
@@ -89,7 +90,7 @@ export class PartitionHost {
       kernel,
       pool,
       checksumOf: createPrepareChecksum(kernel),
-      prepareQueueDepth: config.partitionQueueDepth,
+      prepareQueueDepth: depthOf(config, replicated),
       admissionTimeoutMs: config.admissionTimeoutMs,
       batchCipher: cipher && new BatchCipher({ cipher, kernel, pool }),
       replication: replicated && {
@@ -343,4 +344,10 @@ export class PartitionHost {
     const tracked = work.finally(() => this.#removals.delete(tracked));
     this.#removals.add(tracked);
   }
+}
+
+/** Among several replicas a view change names every op in flight, so fewer may be. */
+function depthOf(config: BrokerConfig, replicated: ReplicatedPartitions | undefined): number {
+  const { partitionQueueDepth } = config;
+  return replicated === undefined ? partitionQueueDepth : Math.min(partitionQueueDepth, PIPELINE_DEPTH_MAX);
 }

@@ -2,9 +2,15 @@ import { batchChecksumAt, type ChecksumKernel, type Lease, messageCountAt } from
 import { bodyChecksum, type Partition, type RememberedRequest } from "@millrace/storage";
 import { bodyOf, type PartitionOp, type QueuedOp } from "./partition-op.ts";
 
-/** A request number is a u64, a user a u32, a client id a u128. */
-const NUMBER_BITS = 64n;
+/** A user is a u32, a client id a u128. */
 const USER_BITS = 32n;
+
+/** What one client has under way, by number. */
+interface ClientUnderWay {
+  readonly client: bigint;
+  readonly user: number;
+  readonly byNumber: Map<bigint, QueuedOp>;
+}
 
 /**
  * Knows in one partition a request that comes again: while the first one is under way, and once it is
@@ -19,7 +25,10 @@ export class Repetitions {
   readonly #kernel: ChecksumKernel;
   readonly #partitionId: number;
   readonly #partition: () => Partition | undefined;
-  readonly #underWay = new Map<bigint, QueuedOp>();
+  /** Clients with something under way, by client and user. */
+  readonly #underWay = new Map<bigint, ClientUnderWay>();
+  /** Whose operation was looked for last: the next one is most often his too. */
+  #latest: ClientUnderWay | undefined;
 
   /** @param partition  the stored partition, while there is one */
   constructor(kernel: ChecksumKernel, partitionId: number, partition: () => Partition | undefined) {
@@ -30,7 +39,7 @@ export class Repetitions {
 
   /** True when a request of this client and number is under way, whatever it holds. */
   isUnderWay(request: Pick<PartitionOp, "client" | "user" | "request">): boolean {
-    return this.#underWay.has(keyOf(request));
+    return this.#find(request) !== undefined;
   }
 
   /** True when a request of this client and number is under way here or remembered. */
@@ -55,7 +64,7 @@ export class Repetitions {
 
   /** Lets an operation share the outcome of the one under way that it repeats; false when there is none. */
   join(op: PartitionOp): boolean {
-    const first = this.#underWay.get(keyOf(op));
+    const first = this.#find(op);
     if (first === undefined || !this.#repeatsQueued(op, first)) return false;
     first.repetitions ??= [];
     first.repetitions.push(op);
@@ -64,16 +73,39 @@ export class Repetitions {
 
   /** Notes an operation that is on its way; one with a place in the log in place of one that waits. */
   begin(queued: QueuedOp): void {
-    const key = keyOf(queued.op);
-    const before = this.#underWay.get(key);
+    const { byNumber } = this.#clientOf(queued.op) ?? this.#add(queued.op);
+    const before = byNumber.get(queued.op.request);
     const isWaiting = before?.opNumber === 0 && queued.opNumber > 0;
-    if (before === undefined || isWaiting) this.#underWay.set(key, queued);
+    if (before === undefined || isWaiting) byNumber.set(queued.op.request, queued);
   }
 
   /** Forgets an operation that came to its end. */
   end(queued: QueuedOp): void {
-    const key = keyOf(queued.op);
-    if (this.#underWay.get(key) === queued) this.#underWay.delete(key);
+    const of = this.#clientOf(queued.op);
+    if (of?.byNumber.get(queued.op.request) !== queued) return;
+    of.byNumber.delete(queued.op.request);
+    if (of.byNumber.size > 0) return;
+    this.#underWay.delete(keyOf(queued.op));
+    this.#latest = undefined;
+  }
+
+  #find(request: Pick<PartitionOp, "client" | "user" | "request">): QueuedOp | undefined {
+    return this.#clientOf(request)?.byNumber.get(request.request);
+  }
+
+  #clientOf(of: Pick<PartitionOp, "client" | "user">): ClientUnderWay | undefined {
+    const latest = this.#latest;
+    if (latest?.client === of.client && latest.user === of.user) return latest;
+    const found = this.#underWay.get(keyOf(of));
+    if (found !== undefined) this.#latest = found;
+    return found;
+  }
+
+  #add({ client, user }: Pick<PartitionOp, "client" | "user">): ClientUnderWay {
+    const added = { client, user, byNumber: new Map<bigint, QueuedOp>() };
+    this.#underWay.set(keyOf(added), added);
+    this.#latest = added;
+    return added;
   }
 
   #repeats(op: PartitionOp, original: RememberedRequest): boolean {
@@ -107,6 +139,6 @@ export class Repetitions {
   }
 }
 
-function keyOf({ client, user, request }: Pick<PartitionOp, "client" | "user" | "request">): bigint {
-  return (((client << USER_BITS) | BigInt(user)) << NUMBER_BITS) | request;
+function keyOf({ client, user }: Pick<PartitionOp, "client" | "user">): bigint {
+  return (client << USER_BITS) | BigInt(user);
 }

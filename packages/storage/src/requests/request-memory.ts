@@ -31,6 +31,8 @@ export class RequestMemory {
   readonly #clientsMax: number;
   /** The client that was silent longest comes first. */
   readonly #clients = new Map<bigint, ClientRequests>();
+  /** Who was noted last: the next request is most often his too. */
+  #latest: ClientRequests | undefined;
   #count = 0;
 
   /** @param clientsMax  0 remembers nothing */
@@ -50,11 +52,7 @@ export class RequestMemory {
 
   /** Remembers a request that was committed. */
   note({ client, user, request }: ClientsRequest): void {
-    const key = keyOf(client, user);
-    const requests = this.#clients.get(key) ?? { client, user, byNumber: new Map() };
-    this.#clients.delete(key);
-    this.#clients.set(key, requests);
-    const { byNumber } = requests;
+    const { byNumber } = this.#moveToEnd(client, user);
     const before = byNumber.size;
     byNumber.delete(request.number);
     byNumber.set(request.number, request);
@@ -73,12 +71,26 @@ export class RequestMemory {
   /** Forgets everything. */
   clear(): void {
     this.#clients.clear();
+    this.#latest = undefined;
     this.#count = 0;
   }
 
+  /** A client's requests, made the last to be forgotten. */
+  #moveToEnd(client: bigint, user: number): ClientRequests {
+    const latest = this.#latest;
+    if (latest?.client === client && latest.user === user) return latest;
+    const key = keyOf(client, user);
+    const requests = this.#clients.get(key) ?? { client, user, byNumber: new Map() };
+    this.#clients.delete(key);
+    this.#clients.set(key, requests);
+    this.#latest = requests;
+    return requests;
+  }
+
   #forgetOldest(): void {
-    for (const { byNumber } of this.#clients.values()) {
-      this.#count -= byNumber.size;
+    for (const oldest of this.#clients.values()) {
+      this.#count -= oldest.byNumber.size;
+      if (oldest === this.#latest) this.#latest = undefined;
       break;
     }
     deleteFirst(this.#clients);

@@ -1,6 +1,7 @@
 import { type Cost, measure, medianCost, WARM_UP_ROUNDS } from "../figure.ts";
 import { GOALS, type Goal } from "../goals.ts";
 import { openClient, startMillrace } from "../millrace-target.ts";
+import { RequestRuns } from "../request-runs.ts";
 import type { WallFigure } from "../wall-figure.ts";
 import { installPeers, type Peer, programOf, startJetStream, startRedis } from "./peer-servers.ts";
 
@@ -85,17 +86,17 @@ async function benchPeer(comparison: Comparison, { program, depth, rounds }: Pee
   const target = await startMillrace();
   const { connection, requests } = await openClient(target.port);
   const request = requests.send("bench", "t", 1, PAYLOAD.length);
-  const next = requests.rotate(request, COPIES);
+  const [ourRuns, peerRuns] = [requests.runs(request, COPIES), new RequestRuns(peer.request, COPIES)];
   const [ours, against]: [Cost[], Cost[]] = [[], []];
   for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
     const peerCost = await measure(peer.pid, count, count * PAYLOAD.length, () =>
-      peer.connection.pump(count, depth, peer.request),
+      peer.connection.pumpRuns(count, depth, peerRuns),
     );
     await peer.clear();
     await connection.call(requests.createStream("bench"));
     await connection.call(requests.createTopic("bench", "t", 1, durability));
     const ourCost = await measure(target.pid, count, count * PAYLOAD.length, () =>
-      connection.pump(count, depth, next),
+      connection.pumpRuns(count, depth, ourRuns),
     );
     await connection.call(requests.deleteStream("bench"));
     if (round < 0) continue;

@@ -53,7 +53,7 @@ export async function startRedis(
     pid: child.pid ?? 0,
     connection,
     request: respCommand("XADD", "bench", "*", "m", payload),
-    clear: () => connection.pump(1, 1, respCommand("DEL", "bench")),
+    clear: () => connection.call(respCommand("DEL", "bench")),
     stop: async () => {
       connection.close();
       await stopChild(child);
@@ -92,12 +92,12 @@ export async function startJetStream(program: string, payload: Uint8Array): Prom
   );
   const greeting = `CONNECT {"verbose":false,"pedantic":false,"lang":"bench","version":"1"}\r\nSUB ${INBOX} 1\r\n`;
   const ask = (api: string, body: string) => publish(`$JS.API.STREAM.${api}.bench`, Buffer.from(body));
-  await connection.pump(1, 1, Buffer.concat([Buffer.from(greeting), ask("CREATE", JSON.stringify(STREAM))]));
+  await connection.call(Buffer.concat([Buffer.from(greeting), ask("CREATE", JSON.stringify(STREAM))]));
   return {
     pid: child.pid ?? 0,
     connection,
     request: publish("bench.t", payload),
-    clear: () => connection.pump(1, 1, ask("PURGE", "")),
+    clear: () => connection.call(ask("PURGE", "")),
     stop: async () => {
       connection.close();
       await stopChild(child);

@@ -1,4 +1,5 @@
 import net from "node:net";
+import { RequestRuns } from "../request-runs.ts";
 
 /** Looks at what a peer sends and says how many replies ended in it. Throws what a refusal says. */
 export interface ReplyReader {
@@ -52,15 +53,21 @@ export class PipelinedPeer {
     });
   }
 
+  /** Sends one request and waits for its reply. */
+  call(request: Buffer): Promise<void> {
+    return this.pumpRuns(1, 1, new RequestRuns(request, 1));
+  }
+
   /** Sends `count` requests with at most `inFlight` unanswered; ends when all are answered. */
-  pump(count: number, inFlight: number, request: Buffer): Promise<void> {
+  pumpRuns(count: number, inFlight: number, runs: RequestRuns): Promise<void> {
+    const write = (bytes: Buffer) => this.#socket.write(bytes);
     return new Promise((resolve, reject) => {
       let sent = 0;
       let answered = 0;
       const sendMore = () => {
-        this.#socket.cork();
-        for (; sent < count && sent - answered < inFlight; sent++) this.#socket.write(request);
-        this.#socket.uncork();
+        const more = Math.min(count, answered + inFlight) - sent;
+        runs.take(more, write);
+        sent += more;
       };
       this.#onError = reject;
       this.#onReplies = (replies) => {

@@ -22,6 +22,7 @@ export function createPrometheusMetrics(): PrometheusMetrics {
   /** Counters that are told apart by labels, by their common name. */
   const families = new Map<string, Counter>();
   const seen = new Set<string>();
+  const counts: LateCount[] = [];
   const familyOf = (name: string, help: string, labels: Readonly<Record<string, string>>) => {
     const values = JSON.stringify([name, labels]);
     assert(!seen.has(values), `the counter ${name} is declared once with its labels`);
@@ -33,14 +34,19 @@ export function createPrometheusMetrics(): PrometheusMetrics {
   };
   return {
     contentType: registry.contentType,
-    text: () => registry.metrics(),
+    text() {
+      for (const count of counts) count.tell();
+      return registry.metrics();
+    },
     counter(name, help, labels) {
       const counted =
         labels === undefined
           ? new Counter({ name, help, registers })
           : familyOf(name, help, labels).labels(labels);
       counted.inc(0);
-      return { add: (amount) => counted.inc(amount) };
+      const count = new LateCount(counted);
+      counts.push(count);
+      return count;
     },
     gauge(name, help, read) {
       new Gauge({
@@ -53,4 +59,24 @@ export function createPrometheusMetrics(): PrometheusMetrics {
       });
     },
   };
+}
+
+/** A counter that is told when somebody reads it: requests add to it, and a registry's own is no cheap addition. */
+class LateCount {
+  readonly #counter: { inc(amount: number): void };
+  #untold = 0;
+
+  constructor(counter: { inc(amount: number): void }) {
+    this.#counter = counter;
+  }
+
+  add(amount: number): void {
+    assert(amount >= 0, "a counter only grows");
+    this.#untold += amount;
+  }
+
+  tell(): void {
+    this.#counter.inc(this.#untold);
+    this.#untold = 0;
+  }
 }
