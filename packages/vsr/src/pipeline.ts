@@ -1,7 +1,7 @@
 import { assert } from "@millrace/errors";
 import type { Prepare } from "./prepare.ts";
 
-/** The deepest a pipeline of several replicas may be: a view change must name its ops in one message's bitmap. */
+/** The deepest among several replicas: a view change must name its ops in one message's bitmap. */
 export const PIPELINE_DEPTH_MAX = 127;
 /** The deepest one of a replica that is alone: as many as a group of writes takes. */
 export const PIPELINE_ALONE_DEPTH_MAX = 4096;

@@ -16,6 +16,9 @@ test("Counters add up, gauges are read when the text is made, and both bring the
     /^# HELP requests_total Requests received\n# TYPE requests_total counter\nrequests_total 5$/m,
   );
   assert.match(text, /^# TYPE streams gauge\nstreams 7$/m);
+  assert.match(await metrics.text(), /^requests_total 5$/m, "read once more");
+  counter.add(1);
+  assert.match(await metrics.text(), /^requests_total 6$/m);
   assert.match(metrics.contentType, /^text\/plain; version=0\.0\.4/);
 });
 

@@ -61,7 +61,7 @@ export function createPrometheusMetrics(): PrometheusMetrics {
   };
 }
 
-/** A counter that is told when somebody reads it: requests add to it, and a registry's own is no cheap addition. */
+/** A counter that is told when somebody reads it: each request adds to some, and telling costs much more. */
 class LateCount {
   readonly #counter: { inc(amount: number): void };
   #untold = 0;
