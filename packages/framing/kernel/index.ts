@@ -27,6 +27,16 @@ export { advanceWindow, closeWindow, openWindow, windowPosition, windowRoom } fr
 export let runStart: usize = 0;
 export let runEnd: usize = 0;
 
+/** Writes the hash of a range at `target`. */
+export function hashInto(target: usize, position: usize, length: usize): void {
+  store<u64>(target, hash(position, length));
+}
+
+/** Copies a range to `target`; they may overlap. */
+export function copy(target: usize, position: usize, length: usize): void {
+  memory.copy(target, position, length);
+}
+
 /** Fills in every frame's checksum and the batch's. 3 when a frame does not fit the batch. */
 export function sealBatch(position: usize): i32 {
   const end = batchEnd(position);

@@ -32,6 +32,8 @@ export const SCRAMBLE_SECRET: usize = 128;
  */
 export const STRIPES_PER_BLOCK: usize = 16;
 
+// From BASE + 0x1000 to BASE + 0x7000 lies the host's scratch, see `ChecksumKernel.scratch`.
+
 /** Eight u64 lanes of the frame hash in progress. */
 export const FRAME_LANES: usize = BASE + 0x7000;
 

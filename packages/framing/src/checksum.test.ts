@@ -124,6 +124,54 @@ describe("XXH3-64", () => {
   });
 });
 
+describe("hashInto, copy and the scratch", () => {
+  it("write what hash64 tells and move ranges that overlap, in every build", () => {
+    for (const kernel of kernels) {
+      const { view, bytes } = kernel.memory;
+      const { position, length } = kernel.scratch;
+      const content = random.bytes(length);
+      bytes.set(content, position);
+      kernel.hashInto(position, position + 8, 120);
+      assert.equal(view.getBigUint64(position, true), xxh3_64(content.subarray(8, 128)), kernel.build);
+      kernel.copy(position + 100, position + 40, 500);
+      assert.deepEqual(bytes.slice(position + 100, position + 600), content.slice(40, 540), kernel.build);
+      kernel.copy(position + 200, position + 210, 300);
+      assert.deepEqual(bytes.slice(position + 200, position + 490), content.slice(150, 440), kernel.build);
+    }
+  });
+
+  it("is left alone by whatever the kernel does", () => {
+    const batch = batchOf(Array.from({ length: 6000 }, () => 3));
+    for (const kernel of kernels) {
+      const { position, length } = kernel.scratch;
+      assert.equal(position % 8, 0);
+      assert.ok(position + length <= kernel.memory.blocksStart);
+      kernel.memory.bytes.fill(0xa5, position, position + length);
+      kernel.memory.bytes.set(batch, START);
+      kernel.sealBatch(START, batch.byteLength);
+      kernel.stampBatch(START, 1, 2, 3);
+      assert.equal(kernel.verifyBatch(START, batch.byteLength), undefined);
+      kernel.hashBytes(random.bytes(100_000));
+      const scratch = kernel.memory.bytes.subarray(position, position + length);
+      assert.ok(scratch.every((byte) => byte === 0xa5), kernel.build); // biome-ignore format: one line
+    }
+  });
+
+  it("refuse ranges outside the memory", () => {
+    const end = simd.memory.bytes.byteLength;
+    for (const kernel of kernels) {
+      for (const mistake of [
+        () => kernel.hashInto(end - 7, START, 8),
+        () => kernel.hashInto(START, end - 7, 8),
+        () => kernel.copy(end - 7, START, 8),
+        () => kernel.copy(START, -1, 8),
+      ]) {
+        assert.throws(mistake, InvariantError, kernel.build);
+      }
+    }
+  });
+});
+
 describe("verifyBatch", () => {
   const good = batchOf([11, 0, 300, 2000]);
   const last = good.byteLength - (48 + 2000);

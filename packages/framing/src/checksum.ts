@@ -66,12 +66,12 @@ export function createChecksumKernel(options: ChecksumKernelOptions = {}): Check
     );
     const place = { memory, base: kernel * KERNEL_OWN_LENGTH, blocksStart } as const;
     return build === "typescript"
-      ? new TypeScriptKernel(kernelMemory(place))
+      ? new TypeScriptKernel(kernelMemory(place), place.base)
       : wasmKernel(build, sharing, () => place);
   }
   if (build !== "typescript") return wasmKernel(build, sharing, () => aloneOver(pages));
   const buffer = reserved(pages, () => new ArrayBuffer(pages * PAGE_LENGTH));
-  return new TypeScriptKernel(kernelMemory({ memory: { buffer }, blocksStart: KERNEL_OWN_LENGTH }));
+  return new TypeScriptKernel(kernelMemory({ memory: { buffer }, blocksStart: KERNEL_OWN_LENGTH }), 0);
 }
 
 /**
@@ -108,7 +108,7 @@ function wasmKernel(build: WasmBuild, sharing: MemorySharing, reserve: () => Ker
   }
   const place = reserve();
   const imports = { env: { memory: place.memory }, layout: { BASE: place.base } };
-  return new WasmKernel(build, kernelMemory(place), new WebAssembly.Instance(module, imports));
+  return new WasmKernel(build, kernelMemory(place), place.base, new WebAssembly.Instance(module, imports));
 }
 
 function kernelMemory(place: {

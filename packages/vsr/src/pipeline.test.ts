@@ -26,6 +26,8 @@ test("a pipeline that grows while ops come and go finds each of them under its n
   assert.equal(pipeline.get(last - 899), undefined);
   for (let op = last - 899; op <= last; op += 1) pipeline.push(prepareOf(op));
   const seen: number[] = [];
-  pipeline.forEach(({ prepare }) => seen.push(prepare.op));
+  pipeline.forEach(({ prepare }) => {
+    seen.push(prepare.op);
+  });
   assert.deepEqual([seen.length, seen[0], seen.at(-1)], [1000, first, last]);
 });

@@ -11,23 +11,20 @@ const FIELDS_LENGTH = 4 + 8 + 16 + 16 + 8 + 8 + 1 + 4 + 8 + 16;
  * `PrepareFields` states. Batches are covered by their own checksum, which travels as `bodyChecksum`.
  */
 export function createPrepareChecksum(kernel: ChecksumKernel): (fields: PrepareFields) => bigint {
-  const bytes = new Uint8Array(FIELDS_LENGTH);
-  const view = new DataView(bytes.buffer);
-  // Client ids fill all 128 bits, so splitting one makes three bigints; clients send many requests in a row.
-  let clientWritten = 0n;
+  const { view } = kernel.memory;
+  const at = kernel.scratch.position;
   return (fields) => {
-    view.setUint32(0, fields.view, true);
-    setU64Number(view, 4, fields.op);
-    setU128(view, 12, fields.parent);
-    if (fields.client !== clientWritten) setU128(view, 28, fields.client);
-    clientWritten = fields.client;
-    setU64Number(view, 44, fields.session);
-    view.setBigUint64(52, fields.request, true);
-    view.setUint8(60, fields.operation);
-    view.setUint32(61, fields.user, true);
-    setU64Number(view, 65, fields.timestamp);
-    setU128(view, 73, fields.bodyChecksum);
-    return kernel.hashBytes(bytes);
+    view.setUint32(at, fields.view, true);
+    setU64Number(view, at + 4, fields.op);
+    setU128(view, at + 12, fields.parent);
+    setU128(view, at + 28, fields.client);
+    setU64Number(view, at + 44, fields.session);
+    view.setBigUint64(at + 52, fields.request, true);
+    view.setUint8(at + 60, fields.operation);
+    view.setUint32(at + 61, fields.user, true);
+    setU64Number(view, at + 65, fields.timestamp);
+    setU128(view, at + 73, fields.bodyChecksum);
+    return kernel.hash64(at, FIELDS_LENGTH);
   };
 }
 
@@ -35,7 +32,7 @@ export function createPrepareChecksum(kernel: ChecksumKernel): (fields: PrepareF
 function setU128(view: DataView, position: number, value: bigint): void {
   if (value <= U64) {
     view.setBigUint64(position, value, true);
-    view.setBigUint64(position + 8, 0n, true);
+    view.setFloat64(position + 8, 0);
     return;
   }
   view.setBigUint64(position, value & U64, true);

@@ -6,6 +6,12 @@ export interface KernelMemory {
   readonly blocksStart: number;
 }
 
+/** Bytes of the memory. */
+export interface KernelRange {
+  readonly position: number;
+  readonly length: number;
+}
+
 /** Codes a bad batch is refused with: InvalidCommand, InvalidMessageChecksum, InvalidBatchChecksum. */
 export const BatchFaultCode = { malformed: 3, frameChecksum: 4027, batchChecksum: 4039 } as const;
 
@@ -38,6 +44,11 @@ export interface ChecksumKernel {
   readonly build: KernelBuild;
   readonly memory: KernelMemory;
   /**
+   * A range of the memory for what is built, hashed and copied away within one call; its content is anybody's
+   * afterwards. Starts at a multiple of 8, and the kernel itself leaves it alone.
+   */
+  readonly scratch: KernelRange;
+  /**
    * Walks the batch at `position`, of which `length` bytes are there; undefined means good.
    *
    * In this order, first failure wins: header complete, its u64 below 2^53, length, reserved bytes; then
@@ -61,6 +72,10 @@ export interface ChecksumKernel {
   sliceBatch(position: number, index: number, count: number, headerPosition: number): FrameRun;
   /** XXH3-64 of a range of the memory. */
   hash64(position: number, length: number): bigint;
+  /** Writes the XXH3-64 of a range as a little-endian u64 at `target`. */
+  hashInto(target: number, position: number, length: number): void;
+  /** Copies a range to `target`; they may overlap. */
+  copy(target: number, position: number, length: number): void;
   /** XXH3-64 of any bytes; those outside the memory are copied through it piece by piece. */
   hashBytes(bytes: Uint8Array): bigint;
 }

@@ -1,6 +1,14 @@
 import { assert } from "@millrace/errors";
 import { BATCH_HEADER_LENGTH, batchLengthAt } from "../batch-header.ts";
-import type { KernelMemory } from "./checksum-kernel.ts";
+import type { KernelMemory, KernelRange } from "./checksum-kernel.ts";
+
+const SCRATCH_START = 0x1000;
+const SCRATCH_END = 0x7000;
+
+/** The scratch of the kernel whose page begins at `base`, see `kernel/layout.ts`. */
+export function scratchOf(base: number): KernelRange {
+  return { position: base + SCRATCH_START, length: SCRATCH_END - SCRATCH_START };
+}
 
 /** Stops unless the range lies inside the memory. Every build asks this before it touches a byte. */
 export function assertInside(memory: KernelMemory, position: number, length: number): void {

@@ -8,12 +8,14 @@ import {
   type ChecksumKernel,
   type FrameRun,
   type KernelMemory,
+  type KernelRange,
 } from "./checksum-kernel.ts";
-import { assertBatchInside, assertCounters, assertInside } from "./kernel-range.ts";
+import { assertBatchInside, assertCounters, assertInside, scratchOf } from "./kernel-range.ts";
 import { xxh3_64 } from "./xxh3.ts";
 
 /** Header bytes under the batch checksum (up to the checksum itself), then the u32 count. */
 const COVERED_LENGTH = BATCH_AT.batchChecksum + 4;
+const HASH_LENGTH = 8;
 const SAFE_FIELDS = [
   BATCH_AT.partitionId,
   BATCH_AT.baseOffset,
@@ -30,9 +32,12 @@ const SAFE_FIELDS = [
 export class TypeScriptKernel implements ChecksumKernel {
   readonly build = "typescript";
   readonly memory: KernelMemory;
+  readonly scratch: KernelRange;
 
-  constructor(memory: KernelMemory) {
+  /** @param base  where its own page begins */
+  constructor(memory: KernelMemory, base: number) {
     this.memory = memory;
+    this.scratch = scratchOf(base);
   }
 
   verifyBatch(position: number, length: number): BatchFault | undefined {
@@ -103,6 +108,17 @@ export class TypeScriptKernel implements ChecksumKernel {
   hash64(position: number, length: number): bigint {
     assertInside(this.memory, position, length);
     return xxh3_64(this.memory.bytes.subarray(position, position + length));
+  }
+
+  hashInto(target: number, position: number, length: number): void {
+    assertInside(this.memory, target, HASH_LENGTH);
+    this.memory.view.setBigUint64(target, this.hash64(position, length), true);
+  }
+
+  copy(target: number, position: number, length: number): void {
+    assertInside(this.memory, position, length);
+    assertInside(this.memory, target, length);
+    this.memory.bytes.copyWithin(target, position, position + length);
   }
 
   hashBytes(bytes: Uint8Array): bigint {

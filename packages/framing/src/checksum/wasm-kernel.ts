@@ -1,14 +1,15 @@
 import { assert } from "@millrace/errors";
 import { BATCH_HEADER_LENGTH } from "../batch-header.ts";
-import type { BatchFault, ChecksumKernel, FrameRun, KernelMemory } from "./checksum-kernel.ts";
+import type { BatchFault, ChecksumKernel, FrameRun, KernelMemory, KernelRange } from "./checksum-kernel.ts";
 import type { WasmBuild } from "./kernel-module.ts";
-import { assertBatchInside, assertCounters, assertInside } from "./kernel-range.ts";
+import { assertBatchInside, assertCounters, assertInside, scratchOf } from "./kernel-range.ts";
 
 /**
  * Bytes that are copied to be hashed wherever they lie: asking an array for its buffer may take 100 ns,
  * copying so few of them 30.
  */
 const COPIED_LENGTH_MAX = 1024;
+const HASH_LENGTH = 8;
 
 /** What `kernel/index.ts` exports. Addresses and counts are u32, hashes i64. */
 interface KernelExports {
@@ -21,6 +22,8 @@ interface KernelExports {
   stampBatch(position: number, partitionId: number, baseOffset: number, baseTimestamp: number): number;
   sliceBatch(position: number, index: number, count: number, header: number): number;
   hash(position: number, length: number): bigint;
+  hashInto(target: number, position: number, length: number): void;
+  copy(target: number, position: number, length: number): void;
   openWindow(): void;
   windowPosition(): number;
   windowRoom(): number;
@@ -34,15 +37,17 @@ interface KernelExports {
 export class WasmKernel implements ChecksumKernel {
   readonly build: WasmBuild;
   readonly memory: KernelMemory;
+  readonly scratch: KernelRange;
   readonly #exports: KernelExports;
   readonly #buffer: ArrayBufferLike;
   readonly #windowStart: number;
   readonly #windowLength: number;
 
-  /** @param instance  an instance of the kernel's module over the same memory */
-  constructor(build: WasmBuild, memory: KernelMemory, instance: WebAssembly.Instance) {
+  /** @param instance  an instance of the kernel's module over the same memory, its page at `base` */
+  constructor(build: WasmBuild, memory: KernelMemory, base: number, instance: WebAssembly.Instance) {
     this.build = build;
     this.memory = memory;
+    this.scratch = scratchOf(base);
     this.#buffer = memory.bytes.buffer;
     this.#exports = instance.exports as unknown as KernelExports;
     this.#exports.openWindow();
@@ -87,6 +92,18 @@ export class WasmKernel implements ChecksumKernel {
   hash64(position: number, length: number): bigint {
     assertInside(this.memory, position, length);
     return BigInt.asUintN(64, this.#exports.hash(position, length));
+  }
+
+  hashInto(target: number, position: number, length: number): void {
+    assertInside(this.memory, position, length);
+    assertInside(this.memory, target, HASH_LENGTH);
+    this.#exports.hashInto(target, position, length);
+  }
+
+  copy(target: number, position: number, length: number): void {
+    assertInside(this.memory, position, length);
+    assertInside(this.memory, target, length);
+    this.#exports.copy(target, position, length);
   }
 
   hashBytes(bytes: Uint8Array): bigint {

@@ -180,6 +180,11 @@ export function sealRecord(
   view.setBigUint64(position + AT.checksum, kernel.hashBytes(covered), true);
 }
 
+/** The same for a record in the kernel's memory. */
+export function sealRecordInPlace(kernel: ChecksumKernel, position: number, length: number): void {
+  kernel.hashInto(position + AT.checksum, position + AT.magic, length - AT.magic);
+}
+
 /** True when the bytes at `position` look like the start of a record; says nothing about its checksum. */
 function hasRecordMagic(view: DataView, position: number): boolean {
   return (

@@ -70,7 +70,7 @@ export class Appends {
     const { timestamp } = header;
     const tail = tails.of(accepted.generation);
     const lease = clearLease ?? batchLease;
-    const kept = tailCache.keep(pool, kernel.memory, { tail, lease, baseOffset, endOffset, timestamp });
+    const kept = tailCache.keep(pool, kernel, { tail, lease, baseOffset, endOffset, timestamp });
     const { length } = batchLease;
     const checksum = batchChecksumAt(view, position);
     const place = clearLease === undefined ? kept : storedInstead(kept, batchLease);

@@ -297,6 +297,7 @@ export class GroupWriter {
       group.add(entry, active.logLength, this.#groupCommit);
       taken += 1;
     }
+    group.gather();
     this.#queue = this.#queue.slice(taken);
   }
 

@@ -5,6 +5,7 @@ import {
   RecordKind,
   recordLength,
   sealRecord,
+  sealRecordInPlace,
   writeBatchPlace,
   writeRecordHeader,
 } from "../op-record/record.ts";
@@ -33,6 +34,8 @@ export class Group {
   opsLength = 0;
   readonly #kernel: ChecksumKernel;
   #large = 0;
+  /** Bytes of records in the kernel's scratch. */
+  #scratchLength = 0;
   #recordBytes = new Uint8Array(RECORD_BYTES_FIRST);
   #recordView = viewOver(this.#recordBytes);
   /**
@@ -63,6 +66,7 @@ export class Group {
     this.logLength = 0;
     this.opsLength = 0;
     this.#large = 0;
+    this.#scratchLength = 0;
   }
 
   /** True when `entry` may still join. The first always may. */
@@ -76,27 +80,62 @@ export class Group {
     return !gap && this.logLength + (entry.batch?.length ?? 0) <= GROUP_LENGTH_MAX;
   }
 
-  /** Adds an op whose batch, if it has one, will lie at `logPosition` plus what the group holds already. */
+  /**
+   * Adds an op whose batch, if it has one, will lie at `logPosition` plus what the group holds already.
+   * `gather` comes after the last one, within the same call of whoever fills the group.
+   */
   add(entry: OpEntry, logPosition: number, commit: number): void {
-    const bodyLength = entry.small?.body.length ?? 0;
-    const length = recordLength(bodyLength);
-    const at = this.#reserve(length);
-    const kind = entry.batch === undefined ? RecordKind.operation : RecordKind.batch;
-    writeRecordHeader(this.#recordView, at, entry.header, {
-      kind,
-      flags: entry.request === undefined ? 0 : NUMBERED_FLAG,
-      bodyLength,
-      commit,
-      groupPlace: this.entries.length,
-    });
-    if (entry.batch !== undefined) this.#addBatch(entry.batch, at, logPosition);
-    if (entry.small !== undefined) this.#recordBytes.set(entry.small.body, at + RECORD_HEADER_LENGTH);
-    sealRecord(this.#kernel, this.#recordBytes, this.#recordView, { position: at, length });
+    const body = entry.small?.body;
+    if (body === undefined) this.#addInScratch(entry, logPosition, commit);
+    else this.#addWithBody(entry, body, commit);
     this.entries.push(entry);
   }
 
-  #addBatch(batch: NonNullable<OpEntry["batch"]>, at: number, logPosition: number): void {
-    writeBatchPlace(this.#recordView, at, batch, logPosition + this.logLength);
+  /** Takes the records of batches over from the kernel's scratch. */
+  gather(): void {
+    const length = this.#scratchLength;
+    if (length === 0) return;
+    const { memory, scratch } = this.#kernel;
+    const at = this.#reserve(length);
+    this.#recordBytes.set(memory.bytes.subarray(scratch.position, scratch.position + length), at);
+    this.#scratchLength = 0;
+  }
+
+  /** Most records are those of batches: written and sealed side by side in the kernel's memory. */
+  #addInScratch(entry: OpEntry, logPosition: number, commit: number): void {
+    const { memory, scratch } = this.#kernel;
+    if (this.#scratchLength + RECORD_HEADER_LENGTH > scratch.length) this.gather();
+    const at = scratch.position + this.#scratchLength;
+    this.#scratchLength += RECORD_HEADER_LENGTH;
+    this.#writeHeader(memory.view, at, entry, commit);
+    if (entry.batch !== undefined) {
+      writeBatchPlace(memory.view, at, entry.batch, logPosition + this.logLength);
+      this.#addBatch(entry.batch);
+    }
+    sealRecordInPlace(this.#kernel, at, RECORD_HEADER_LENGTH);
+  }
+
+  #addWithBody(entry: OpEntry, body: Uint8Array, commit: number): void {
+    this.gather();
+    const length = recordLength(body.length);
+    const at = this.#reserve(length);
+    this.#recordBytes.fill(0, at + RECORD_HEADER_LENGTH, at + length);
+    this.#writeHeader(this.#recordView, at, entry, commit);
+    this.#recordBytes.set(body, at + RECORD_HEADER_LENGTH);
+    sealRecord(this.#kernel, this.#recordBytes, this.#recordView, { position: at, length });
+  }
+
+  #writeHeader(view: DataView, at: number, entry: OpEntry, commit: number): void {
+    writeRecordHeader(view, at, entry.header, {
+      kind: entry.batch === undefined ? RecordKind.operation : RecordKind.batch,
+      flags: entry.request === undefined ? 0 : NUMBERED_FLAG,
+      bodyLength: entry.small?.body.length ?? 0,
+      commit,
+      groupPlace: this.entries.length,
+    });
+  }
+
+  #addBatch(batch: NonNullable<OpEntry["batch"]>): void {
     if (batch.length >= LARGE_LENGTH) this.#large += 1;
     this.logLength += batch.length;
     const start = batch.position;
@@ -106,7 +145,7 @@ export class Group {
     else ranges.push(start, start + batch.length);
   }
 
-  /** Room for `length` more bytes of records, zeroed where the body's padding will be. */
+  /** Room for `length` more bytes of records, with any content. */
   #reserve(length: number): number {
     const at = this.opsLength;
     this.opsLength += length;
@@ -116,7 +155,6 @@ export class Group {
       this.#recordBytes = wider;
       this.#recordView = viewOver(wider);
     }
-    this.#recordBytes.fill(0, at + RECORD_HEADER_LENGTH, at + length);
     return at;
   }
 }

@@ -50,6 +50,23 @@ describe("a partition", () => {
     await bench.close();
   });
 
+  it("keeps groups of more ops than the kernel's scratch holds records of, offsets among them", async () => {
+    const bench = await Bench.open();
+    const writes: Promise<unknown>[] = [];
+    for (let at = 0; at < 450; at += 1) {
+      writes.push(bench.append([`m${at}`]));
+      if (at % 200 === 199) writes.push(bench.storeOffset(1, at, at - 1));
+    }
+    await Promise.all(writes);
+    await bench.kill();
+    assert.deepEqual(
+      (await bench.readAll()).map(({ text }) => text),
+      [...Array(450).keys()].map((at) => `m${at}`),
+    );
+    assert.deepEqual([bench.partition.lastOp, bench.partition.consumerOffset(1, 399)], [452, 398]);
+    await bench.close();
+  });
+
   it("rolls to a new segment after the append that reaches the limit", async () => {
     const bench = await Bench.open({ segmentLengthMax: 2000, tailLengthMax: 0 });
     for (let at = 0; at < 30; at += 1) await bench.append([`message ${at}`]);

@@ -15,7 +15,7 @@ function fill(cache: TailCache, pool: BlockPool, tail: Tail, batch: { at: number
   const lease = block.part(0, batch.length);
   block.release();
   lease.bytes.fill(batch.at);
-  const kept = cache.keep(pool, kernel.memory, {
+  const kept = cache.keep(pool, kernel, {
     tail,
     lease,
     baseOffset: batch.at * 2,

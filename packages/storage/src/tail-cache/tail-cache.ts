@@ -1,5 +1,5 @@
 import { assert } from "@millrace/errors";
-import type { BlockPool, KernelMemory, Lease } from "@millrace/framing";
+import type { BlockPool, ChecksumKernel, Lease } from "@millrace/framing";
 import type { Tail, TailStretch } from "./tail.ts";
 
 /**
@@ -85,12 +85,11 @@ export class TailCache {
 
   /**
    * Keeps a batch at the end of its tail. Small ones are copied into a shared block, large ones (and small
-   * ones
-   * when the pool is out of blocks) stay where they are. `memory` is the pool's.
+   * ones when the pool is out of blocks) stay where they are. The kernel's memory is the pool's.
    */
-  keep(pool: BlockPool, memory: KernelMemory, batch: TailBatch): KeptBatch {
+  keep(pool: BlockPool, kernel: ChecksumKernel, batch: TailBatch): KeptBatch {
     const { lease } = batch;
-    const position = lease.length < SMALL_BATCH_LENGTH_MAX ? this.#copy(pool, memory, lease) : undefined;
+    const position = lease.length < SMALL_BATCH_LENGTH_MAX ? this.#copy(pool, kernel, lease) : undefined;
     const last = batch.tail.last;
     const kept =
       position !== undefined && last !== undefined && this.#continues(last, position, lease.length)
@@ -111,13 +110,13 @@ export class TailCache {
   }
 
   /** Position of a copy in the block being gathered; nothing when no block is free. */
-  #copy(pool: BlockPool, memory: KernelMemory, { position, length }: Lease): number | undefined {
+  #copy(pool: BlockPool, kernel: ChecksumKernel, { position, length }: Lease): number | undefined {
     const room = this.#gathering === undefined ? 0 : this.#gathering.lease.length - this.#gathering.used;
     if (this.#gathering?.pool !== pool || room < length) this.#gatherAnew(pool);
     const gathering = this.#gathering;
     if (gathering === undefined || gathering.lease.length - gathering.used < length) return undefined;
     const to = gathering.lease.position + gathering.used;
-    memory.bytes.copyWithin(to, position, position + length);
+    kernel.copy(to, position, length);
     gathering.used += length;
     return to;
   }
