@@ -120,7 +120,7 @@ function endOfEvidence(
   return batches.logLength > 0 || (isExpected && logLength > 0) ? behind : undefined;
 }
 
-/** What the records of a segment tell that can be read, wherever they lie. */
+/** What the records of a segment tell that can be read, or that have one changed bit, wherever they lie. */
 interface WholeRecords {
   /** Behind the last message of an op behind the state; nothing when there is no such op. */
   endOffset: number | undefined;
@@ -148,7 +148,7 @@ async function wholeRecords(source: RecoverySource, segment: FoundSegment): Prom
         }
         return true;
       },
-      "search",
+      "search-changed",
     );
   } finally {
     await file.close();
