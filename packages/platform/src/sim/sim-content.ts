@@ -15,8 +15,11 @@ export class SimContent {
   #durable = new Growing();
   /** Sectors that differ and that a later sync or chance may still carry over. */
   #dirty = new Set<number>();
-  /** Sectors of each sync that is under way. */
-  readonly #syncing = new Set<ReadonlySet<number>>();
+  /** Syncs under way, the one that began first at the beginning. */
+  readonly #syncing = new Set<SyncUnderWay>();
+  #syncsBegun = 0;
+  /** Number of the sync that says how long the file is known to be. */
+  #lengthFrom = 0;
   /** Sectors of syncs that failed: chance may carry them over, no later sync does. */
   #unsure = new Set<number>();
 
@@ -43,18 +46,22 @@ export class SimContent {
     this.#markDirty(Math.min(before, length), Math.max(before, length));
   }
 
-  /** Begins a sync: what was written so far is covered, what comes later is not. */
+  /**
+   * Begins a sync: what was written so far is covered, what comes later is not. It ends when what earlier
+   * syncs have on their way is on the platters too, unless those have failed by then.
+   */
   beginSync(): ContentSync {
-    const sectors = this.#dirty;
-    const length = this.#live.length;
+    this.#syncsBegun += 1;
+    const sync = { number: this.#syncsBegun, sectors: this.#dirty, length: this.#live.length };
     this.#dirty = new Set();
-    this.#syncing.add(sectors);
+    this.#syncing.add(sync);
     const end = (carry: () => void) => {
-      if (this.#syncing.delete(sectors)) carry();
+      if (this.#syncing.has(sync)) carry();
+      this.#syncing.delete(sync);
     };
     return {
-      succeed: () => end(() => this.#makeDurable(sectors, length)),
-      fail: () => end(() => this.#distrust(sectors)),
+      succeed: () => end(() => this.#makeDurable(sync)),
+      fail: () => end(() => this.#distrust(sync.sectors)),
     };
   }
 
@@ -81,7 +88,7 @@ export class SimContent {
     const left = new SimContent();
     left.#live.copyFrom(this.#live);
     left.#durable.copyFrom(this.#durable);
-    left.#dirty = new Set([this.#dirty, ...this.#syncing].flatMap((sectors) => [...sectors]));
+    left.#dirty = new Set([this.#dirty, ...this.#sectorsSyncing()].flatMap((some) => [...some]));
     left.#unsure = new Set(this.#unsure);
     return left;
   }
@@ -89,7 +96,7 @@ export class SimContent {
   #keepByChance(target: Growing, random: SimRandom): void {
     const shorter = Math.min(this.#durable.length, this.#live.length);
     const longer = Math.max(this.#durable.length, this.#live.length);
-    const kinds = [this.#dirty, this.#unsure, ...this.#syncing];
+    const kinds = [this.#dirty, this.#unsure, ...this.#sectorsSyncing()];
     const sectors = new Set(kinds.flatMap((some) => [...some]));
     if (sectors.size > 0) target.resize(shorter + random.below(longer - shorter + 1));
     for (const sector of sectors) {
@@ -97,11 +104,22 @@ export class SimContent {
     }
   }
 
-  #makeDurable(sectors: ReadonlySet<number>, length: number): void {
-    this.#durable.resize(length);
-    for (const sector of sectors) {
-      copySector(this.#live, this.#durable, sector);
-      this.#unsure.delete(sector);
+  #sectorsSyncing(): ReadonlySet<number>[] {
+    return [...this.#syncing].map(({ sectors }) => sectors);
+  }
+
+  /** A sync that began earlier and ends later takes nothing back: neither bytes nor the length. */
+  #makeDurable({ number, length }: SyncUnderWay): void {
+    if (number > this.#lengthFrom) {
+      this.#lengthFrom = number;
+      this.#durable.resize(length);
+    }
+    for (const sync of this.#syncing) {
+      if (sync.number > number) break;
+      for (const sector of sync.sectors) {
+        copySector(this.#live, this.#durable, sector);
+        this.#unsure.delete(sector);
+      }
     }
   }
 
@@ -116,7 +134,16 @@ export class SimContent {
   }
 }
 
-/** A sync under way. */
+/** What a sync under way covers. */
+interface SyncUnderWay {
+  /** How many began before it, and it. */
+  readonly number: number;
+  readonly sectors: ReadonlySet<number>;
+  /** How long the file was when it began. */
+  readonly length: number;
+}
+
+/** The end of a sync that is under way. */
 export interface ContentSync {
   /** It came to its end. */
   succeed(): void;

@@ -205,6 +205,63 @@ test("power loss during a datasync leaves some of what it covers, and all of it 
   assert.equal(await keptLength(disk), 2000);
 });
 
+/** A disk whose calls complete when the test says so, and a file on it with a durable name and no bytes. */
+async function diskInHand() {
+  const waiting: (() => void)[] = [];
+  let isHeld = false;
+  const schedule = (done: () => void) => (isHeld ? void waiting.push(done) : queueMicrotask(done));
+  const disk = new SimDisk({ seed: 4, schedule });
+  const file = await disk.openFile("a", "create");
+  await disk.syncDirectory("");
+  /** Begins a datasync; answers what ends it. */
+  const begin = (failure?: "EIO") => {
+    isHeld = true;
+    disk.setFaults(failure && (() => ({ kind: "error", errno: failure })));
+    const synced = new Promise((resolve) => file.datasync(resolve));
+    disk.setFaults(undefined);
+    isHeld = false;
+    const end = waiting.pop();
+    return () => {
+      end?.();
+      return synced;
+    };
+  };
+  const left = () => disk.crash({ keep: "none" }).readWhole("a", 3000);
+  return { file, begin, left };
+}
+
+test("a datasync that ends after one that began later takes nothing back of what that one covered", async () => {
+  const { file, begin, left } = await diskInHand();
+  const endEmpty = begin();
+  await written(file, [new Uint8Array(1000).fill(1)], 0);
+  const endLong = begin();
+  await endLong();
+  await endEmpty();
+  assert.deepEqual(await left(), new Uint8Array(1000).fill(1));
+  const shorter = await diskInHand();
+  await written(shorter.file, [new Uint8Array(1000).fill(1)], 0);
+  const endBefore = shorter.begin();
+  await shorter.file.truncate(10);
+  await shorter.begin()();
+  await endBefore();
+  assert.deepEqual(await shorter.left(), new Uint8Array(10).fill(1));
+});
+
+test("a datasync covers what an earlier one still has on its way, and not what that one failed to write", async () => {
+  const { file, begin, left } = await diskInHand();
+  await written(file, [new Uint8Array(1000).fill(1)], 0);
+  begin();
+  await begin()();
+  assert.deepEqual(await left(), new Uint8Array(1000).fill(1));
+  const failing = await diskInHand();
+  await written(failing.file, [new Uint8Array(1000).fill(1)], 0);
+  const endFailing = failing.begin("EIO");
+  const endLater = failing.begin();
+  assert.ok(isCodedError(await endFailing(), ErrorCode.IoError));
+  assert.equal(await endLater(), undefined);
+  assert.deepEqual(await failing.left(), new Uint8Array(1000), "the length is there, the bytes are not");
+});
+
 test("what a killed process was about to sync is synced by the next one", async () => {
   const { disk, file } = await diskWithSyncedFile(1);
   await written(file, [new Uint8Array(2000).fill(1)], 4);

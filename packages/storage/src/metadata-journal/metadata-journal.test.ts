@@ -254,6 +254,22 @@ describe("the metadata journal", () => {
     }
   });
 
+  it("starts after a power loss that took a sector in which the last op had but one bit", async () => {
+    const disk = new SimDisk({ seed: 5 });
+    const journal = await filled(disk, 2);
+    const path = `${PATH}/${journalFileName(0)}`;
+    const before = (await disk.stat(path))?.length ?? 0;
+    const inFront = 512 - ((before + 128) % 512);
+    await append(journal, `${"x".repeat(inFront)}\u0001`);
+    await journal.close();
+    const bytes = (await disk.readWhole(path, 1_000_000)) ?? new Uint8Array();
+    const sector = bytes.length - 8;
+    assert.equal(sector % 512, 0);
+    assert.deepEqual([...bytes.subarray(sector)], [1, 0, 0, 0, 0, 0, 0, 0]);
+    await disk.writeWhole(path, bytes.slice().fill(0, sector));
+    assert.deepEqual(texts(await open(disk)), ["op 1", "op 2"]);
+  });
+
   it("refuses a snapshot or journal that is cut short, empty or gone", async () => {
     for (const keep of [0, 1, 100]) {
       for (const file of ["snapshot.bin", journalFileName(3)]) {

@@ -1,6 +1,6 @@
 import type { ChecksumKernel } from "@millrace/framing";
 import type { Disk, DiskFile, Log } from "@millrace/platform";
-import { hasChangedBit } from "../op-record/changed-bit.ts";
+import { recordBeforeChange } from "../op-record/changed-bit.ts";
 import {
   claimedRecordLength,
   type OpRecord,
@@ -170,7 +170,7 @@ async function isWholeButWrong({ kernel }: JournalSource, file: DiskFile, at: Jo
   await readAt(file, bytes, at.good);
   const length = claimedRecordLength(viewOver(bytes), 0);
   const isWhole = length > 0 && length <= bytes.length && !hasBlankSector(bytes.subarray(0, length), at.good);
-  return isWhole || hasChangedBit(kernel, bytes);
+  return isWhole || recordBeforeChange(kernel, { bytes, filePosition: at.good, start: 0 }) !== undefined;
 }
 
 function hasBlankSector(bytes: Uint8Array, position: number): boolean {

@@ -193,6 +193,13 @@ function hasRecordMagic(view: DataView, position: number): boolean {
   );
 }
 
+/** True when a record's mark is at `position`, or is there once one bit of it is changed. */
+export function mayHaveMagic(view: DataView, position: number): boolean {
+  if (position + RECORD_HEADER_LENGTH > view.byteLength) return false;
+  const wrong = view.getUint32(position + AT.magic, true) ^ RECORD_MAGIC;
+  return (wrong & (wrong - 1)) === 0;
+}
+
 /**
  * Length the record at `position` claims, padding included, or 0 when no record can start there: too few
  * bytes for a header, another magic, or a body over the limit. The record may still run past the end of

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { it } from "node:test";
+import { describe, it } from "node:test";
 import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
-import { silentLog } from "@millrace/platform";
+import { type DiskFile, diskError, silentLog } from "@millrace/platform";
 import { SimDisk } from "@millrace/platform/sim";
 import { ActiveFiles } from "./active-files.ts";
 import { IDENTITY } from "./partition-fixture.test.ts";
@@ -29,4 +29,86 @@ it("A failed sync fences also a partition that a full disk had stopped: space do
   assert.equal(await faultAfterFailedSync(new CodedError(ErrorCode.DiskFull)), ErrorCode.FileFenced);
   const damage = new CodedError(ErrorCode.PartitionDamaged);
   assert.equal(await faultAfterFailedSync(damage), ErrorCode.PartitionDamaged);
+});
+
+/** Files whose datasyncs end when the test says so: what each ends with, in the order in which they began. */
+async function filesInHand() {
+  const waiting: ((errno?: string) => void)[] = [];
+  const held = async (name: string): Promise<DiskFile> => {
+    const file = await disk.openFile(name, "create");
+    file.datasync = (done) =>
+      waiting.push((errno) =>
+        done(errno === undefined ? undefined : diskError({ operation: "datasync", path: name, errno })),
+      );
+    return file;
+  };
+  const disk = new SimDisk({ seed: 5 });
+  const state = new PartitionState({ path: "", identity: IDENTITY, log: silentLog });
+  const files = new ActiveFiles(disk, state, { log: await held("a.log"), ops: await held("a.ops") });
+  const answers: (CodedError | undefined)[] = [];
+  const syncGroup = () => files.syncGroup((error) => answers.push(error));
+  return { files, state, waiting, answers, syncGroup };
+}
+
+const soon = () => new Promise((resolve) => setImmediate(resolve));
+
+describe("A group's datasync beside another sync of the same files", () => {
+  it("is not believed before that one is over, and not when it fails", async () => {
+    for (const errno of [undefined, "EIO"]) {
+      const { files, waiting, answers, syncGroup } = await filesInHand();
+      const other = files.sync().then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      await soon();
+      syncGroup();
+      for (const end of waiting.slice(2)) end();
+      await soon();
+      assert.deepEqual(answers, [], "the other one is still under way");
+      waiting[0]?.();
+      waiting[1]?.(errno);
+      await soon();
+      assert.equal(answers.length, 1);
+      assert.equal(answers[0]?.code, errno && ErrorCode.FileFenced);
+      assert.equal(isFenced(await other), errno !== undefined);
+    }
+  });
+
+  it("is not believed when that one failed first", async () => {
+    const { files, waiting, answers, syncGroup } = await filesInHand();
+    const other = assert.rejects(files.sync(), isFenced);
+    await soon();
+    syncGroup();
+    waiting[0]?.("EIO");
+    await other;
+    for (const end of waiting.slice(1)) end();
+    await soon();
+    assert.equal(answers[0]?.code, ErrorCode.FileFenced);
+  });
+
+  it("is waited for by whoever asks for a sync meanwhile, and its failure is that one's too", async () => {
+    for (const errno of [undefined, "EIO"]) {
+      const { files, state, waiting, answers, syncGroup } = await filesInHand();
+      syncGroup();
+      let outcome: unknown = "open";
+      void files.sync().then(
+        () => {
+          outcome = undefined;
+        },
+        (error: unknown) => {
+          outcome = error;
+        },
+      );
+      await soon();
+      for (const end of waiting.slice(2)) end();
+      await soon();
+      assert.equal(outcome, "open", "the group's datasyncs are under way");
+      waiting[0]?.(errno);
+      waiting[1]?.();
+      await soon();
+      assert.equal(isFenced(outcome), errno !== undefined);
+      assert.equal(state.fault?.code, errno && ErrorCode.FileFenced);
+      assert.equal(answers.length, 1);
+    }
+  });
 });

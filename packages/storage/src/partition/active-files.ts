@@ -1,4 +1,4 @@
-import { ErrorCode, isCodedError } from "@millrace/errors";
+import { type CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import type { Disk, DiskFile } from "@millrace/platform";
 import { datasync } from "../segment/file-calls.ts";
 import { closeSegmentFiles, type SegmentFiles } from "../segment/segment-files.ts";
@@ -8,20 +8,25 @@ import type { PartitionState } from "./partition-state.ts";
 /**
  * The two files of the active segment and what of them is not synced yet.
  *
- * A sync that fails fences the partition (`state.fault`): what it covered is in doubt. Files are never closed
- * under a sync.
+ * A sync that fails fences the partition (`state.fault`): what it covered is in doubt. A system tells one of
+ * two syncs of a file that overlap of a failure, so neither is believed before both are over. Files are never
+ * closed under a sync.
  */
 export class ActiveFiles {
   readonly #disk: Disk;
   readonly #state: PartitionState;
   #files: SegmentFiles;
   /**
-   * Bytes may have been written since the last datasync began: by us, by the process before, or with the
-   * first record of the segment.
+   * Writes that came to their end: ours, those of the process before, the first record of the segment; and how
+   * many of them a sync covers that came back.
    */
-  #isDirty = true;
+  #writtenCount = 1;
+  #syncedCount = 0;
   /** The latest sync outside the groups; never rejects. */
   #syncing: Promise<void> = Promise.resolve();
+  #syncsOut = 0;
+  /** Who waits for the datasyncs of a group; nothing while none is under way. */
+  #whenGroupSynced: ((error: CodedError | undefined) => void)[] | undefined;
 
   constructor(disk: Disk, state: PartitionState, files: SegmentFiles) {
     this.#disk = disk;
@@ -39,14 +44,35 @@ export class ActiveFiles {
 
   /** A write came to its end. */
   noteWritten(): void {
-    this.#isDirty = true;
+    this.#writtenCount += 1;
   }
 
-  /** Starts a datasync of both files for a group; `done` is called for each. */
-  syncGroup(done: Parameters<DiskFile["datasync"]>[0]): void {
-    this.#isDirty = false;
-    this.#files.log.datasync(done);
-    this.#files.ops.datasync(done);
+  /**
+   * Datasyncs both files for a group, one group at a time. `done` is called once, with what failed: of these
+   * two or of a sync that was under way beside them.
+   */
+  syncGroup(done: (error?: CodedError) => void): void {
+    const covered = this.#writtenCount;
+    this.#whenGroupSynced = [];
+    let failure: CodedError | undefined;
+    let callsOut = 2;
+    const onSynced = (error?: CodedError) => {
+      failure ??= error;
+      callsOut -= 1;
+      if (callsOut > 0) return;
+      this.#endGroup(covered, failure);
+      if (failure !== undefined || (this.#syncsOut === 0 && !this.#isFenced)) done(failure);
+      else this.syncsUnderWay().then(() => done(), done);
+    };
+    this.#files.log.datasync(onSynced);
+    this.#files.ops.datasync(onSynced);
+  }
+
+  #endGroup(covered: number, failure: CodedError | undefined): void {
+    if (failure === undefined) this.#syncedCount = Math.max(this.#syncedCount, covered);
+    const waiting = this.#whenGroupSynced ?? [];
+    this.#whenGroupSynced = undefined;
+    for (const tell of waiting) tell(failure);
   }
 
   /**
@@ -55,10 +81,20 @@ export class ActiveFiles {
    */
   async sync(): Promise<void> {
     await this.syncsUnderWay();
-    if (!this.#isDirty) return;
-    this.#isDirty = false;
+    const covered = this.#writtenCount;
+    if (this.#syncedCount === covered) return;
     const { log, ops } = this.#files;
-    await this.#track(Promise.all([datasync(log), datasync(ops)]));
+    await this.#track(Promise.all([datasync(log), datasync(ops), this.#groupSynced()]));
+    this.#syncedCount = Math.max(this.#syncedCount, covered);
+  }
+
+  /** Waits for the datasyncs of a group that are under way. @throws CodedError what one of them failed with */
+  #groupSynced(): Promise<void> {
+    const waiting = this.#whenGroupSynced;
+    if (waiting === undefined) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      waiting.push((error) => (error === undefined ? resolve() : reject(error)));
+    });
   }
 
   /**
@@ -82,15 +118,18 @@ export class ActiveFiles {
       waited = this.#syncing;
       await waited;
     }
-    const { fault } = this.#state;
-    if (isCodedError(fault, ErrorCode.FileFenced)) throw fault;
+    if (this.#isFenced) throw this.#state.fault;
+  }
+
+  get #isFenced(): boolean {
+    return isCodedError(this.#state.fault, ErrorCode.FileFenced);
   }
 
   /** Goes on with the files of the next segment: what syncs from now on syncs them, never closed ones. */
   async replace(files: SegmentFiles): Promise<void> {
     const before = this.#files;
     this.#files = files;
-    this.#isDirty = true;
+    this.#writtenCount += 1;
     try {
       await this.syncsUnderWay();
     } finally {
@@ -105,10 +144,15 @@ export class ActiveFiles {
 
   async #track(sync: Promise<unknown>): Promise<void> {
     const before = this.#syncing;
-    this.#syncing = Promise.all([before, sync]).then(
-      () => undefined,
-      (error: unknown) => this.#distrust(error),
-    );
+    this.#syncsOut += 1;
+    this.#syncing = Promise.all([before, sync])
+      .then(
+        () => undefined,
+        (error: unknown) => this.#distrust(error),
+      )
+      .then(() => {
+        this.#syncsOut -= 1;
+      });
     try {
       await sync;
     } catch (error) {

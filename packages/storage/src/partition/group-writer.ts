@@ -314,15 +314,11 @@ export class GroupWriter {
       this.#groupDurable();
       return;
     }
-    this.#callsOut = 2;
     this.#files.syncGroup(this.#onSynced);
   };
 
   readonly #onSynced = (error?: CodedError): void => {
-    this.#failure ??= error === undefined ? undefined : fenced(error);
-    this.#callsOut -= 1;
-    if (this.#callsOut > 0) return;
-    if (this.#failure !== undefined) this.#fail(this.#failure);
+    if (error !== undefined) this.#fail(fenced(error));
     else this.#groupDurable();
   };
 

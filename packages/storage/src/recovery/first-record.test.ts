@@ -4,7 +4,7 @@ import { ErrorCode, isCodedError } from "@millrace/errors";
 import { type DiskCall, faultAt } from "@millrace/platform/sim";
 import { syncUpwards } from "../data-directory/durable-directory.ts";
 import { Bench, name, PATH, type Seen } from "../partition/partition-fixture.test.ts";
-import { isDamage } from "./damage-fixture.test.ts";
+import { isDamage, lostOffsets } from "./damage-fixture.test.ts";
 
 type Change = "gone" | "empty" | "first record";
 
@@ -151,6 +151,33 @@ describe("a first record that is damaged", () => {
     await assertFenced(bench);
     assertOffsetsUnknown(bench);
     assert.deepEqual(await bench.readAll(), all);
+    await bench.close();
+  });
+
+  it("says nothing about offsets that the next segment's name claims, when that one's is damaged too", async () => {
+    const bench = await Bench.open({ tailLengthMax: 0 });
+    await bench.append(["before the purge"]);
+    bench.commitMax = 1;
+    await bench.purge();
+    await bench.append(["first"]);
+    await stop(bench, false);
+    bench.commitMax = Number.POSITIVE_INFINITY;
+    // The removal of what was purged is under way; behind the message lies the beginning of a batch.
+    await bench.disk.removeFile(`${PATH}/${name(0, "log")}`);
+    const first = name(0, "log", 1);
+    const log = await bench.fileBytes(first);
+    await bench.setFile(first, Uint8Array.from([...log, ...log.subarray(0, 200)]));
+    bench.disk.flipBit(`${PATH}/${name(0, "ops", 1)}`, 8 * 130);
+    await bench.open({ repair: "known" });
+    const all = ["first", "second", "third"].map((text, offset) => ({ offset, text }));
+    assert.equal(await bench.append(["second", "third"]), 1);
+    await bench.partition.filesRemoved();
+    await stop(bench, false);
+    bench.disk.flipBit(`${PATH}/${name(1, "ops", 1)}`, 8 * 130);
+    await bench.open();
+    assert.ok(isDamage(bench.partition.fault));
+    assert.deepEqual(await lostOffsets(bench, all), []);
+    assert.equal(bench.partition.nextOffset, 3);
     await bench.close();
   });
 

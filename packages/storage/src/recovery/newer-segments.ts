@@ -2,7 +2,7 @@ import { SparseIndex } from "../index-file/sparse-index.ts";
 import { RecordKind } from "../op-record/record.ts";
 import type { PartitionState } from "../partition/partition-state.ts";
 import { Segment } from "../segment/segment.ts";
-import { compareSegmentNames, segmentFileName } from "../segment/segment-name.ts";
+import { compareSegmentNames, type SegmentName, segmentFileName } from "../segment/segment-name.ts";
 import { noteJournaledEnd } from "./adopt-checkpoint.ts";
 import { continueInto } from "./continued-segment.ts";
 import { damaged } from "./damage.ts";
@@ -26,32 +26,42 @@ import type { FoundSegment } from "./scan-directory.ts";
  * to here is gone. Without any of that it is what a crash
  * left of a roll (kept aside when it holds bytes; its name is used again), or a stray that is ignored.
  *
- * @param hasState  false when no segment at all begins with a good record: then only the name of a
- *                  partition's very first segment can be that of a new one
  * @returns what was read back of it and is not proven to be on the disk
  */
 export async function judgeNewer(
   source: RecoverySource,
   segment: FoundSegment,
-  hasState: boolean,
+  around: Surroundings,
 ): Promise<InDoubt | undefined> {
   const continued = await continueInto(source, segment);
-  return continued === undefined ? judgeStranger(source, segment, hasState) : continued.inDoubt;
+  return continued === undefined ? judgeStranger(source, segment, around) : continued.inDoubt;
+}
+
+/** What else was found beside a segment that is judged. */
+export interface Surroundings {
+  /**
+   * False when no segment at all begins with a good record: then only the name of a partition's very first
+   * segment can be that of a new one.
+   */
+  readonly hasState: boolean;
+  /** The segment after it. What that one's name says begins there: nothing of this one lies at or behind it. */
+  readonly next: SegmentName | undefined;
 }
 
 async function judgeStranger(
   source: RecoverySource,
   segment: FoundSegment,
-  hasState: boolean,
+  { hasState, next }: Surroundings,
 ): Promise<InDoubt | undefined> {
   const { state, options } = source;
   const { generation, nextOffset } = state.journaled;
   const isExpected = segment.firstOffset === nextOffset && segment.generation === generation;
-  const batches = await wholeBatches(source, segment);
+  const until = next?.generation === segment.generation ? next.firstOffset : Number.POSITIVE_INFINITY;
+  const batches = await wholeBatches(source, segment, until);
   const records = await wholeRecords(source, segment);
   const end = endOfEvidence(segment, batches, records.endOffset, isExpected);
   if (end !== undefined) {
-    markUnproven(state, segment, batches, end);
+    markUnproven(state, segment, batches, Math.min(end, until));
     return inDoubtOf(segment, batches, records.proven);
   }
   const isAfter = compareSegmentNames(segment, { generation, firstOffset: nextOffset }) > 0;
@@ -120,7 +130,7 @@ function endOfEvidence(
   return batches.logLength > 0 || (isExpected && logLength > 0) ? behind : undefined;
 }
 
-/** What the records of a segment tell that can be read, wherever they lie. */
+/** What the records of a segment tell that can be read, or that have one changed bit, wherever they lie. */
 interface WholeRecords {
   /** Behind the last message of an op behind the state; nothing when there is no such op. */
   endOffset: number | undefined;
@@ -148,7 +158,7 @@ async function wholeRecords(source: RecoverySource, segment: FoundSegment): Prom
         }
         return true;
       },
-      "search",
+      "search-changed",
     );
   } finally {
     await file.close();
@@ -165,7 +175,11 @@ interface WholeBatches {
   lastTimestamp: number;
 }
 
-async function wholeBatches(source: RecoverySource, segment: FoundSegment): Promise<WholeBatches> {
+async function wholeBatches(
+  source: RecoverySource,
+  segment: FoundSegment,
+  until: number,
+): Promise<WholeBatches> {
   const { options, state } = source;
   const whole = { index: new SparseIndex(), endOffset: segment.firstOffset, logLength: 0, lastTimestamp: 0 };
   const fileLength = segment.logLength ?? 0;
@@ -176,6 +190,7 @@ async function wholeBatches(source: RecoverySource, segment: FoundSegment): Prom
     while (whole.logLength < fileLength) {
       const batch = await window.batchAt(whole.logLength, fileLength - whole.logLength);
       if (batch === undefined || batch.baseOffset !== whole.endOffset) break;
+      if (batch.baseOffset + batch.count > until) break;
       whole.index.note(batch.baseOffset, batch.timestamp, batch.position);
       whole.endOffset += batch.count;
       whole.logLength += batch.length;

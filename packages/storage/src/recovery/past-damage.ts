@@ -10,6 +10,8 @@ interface Taken {
   /** Ops between the good ones whose records cannot be read. */
   missing: number;
   batches: number;
+  /** A record with one changed bit is one of another op than a batch. */
+  hidesOther: boolean;
 }
 
 /**
@@ -26,21 +28,26 @@ export async function takeBehindDamage(
 ): Promise<boolean> {
   const { segment, files, kernel, opsLength } = source;
   const before = { position: segment.logLength, offset: segment.endOffset };
-  const taken: Taken = { missing: 0, batches: 0 };
+  const taken: Taken = { missing: 0, batches: 0, hidesOther: false };
   const range = { file: files.ops, kernel, from: stop, end: opsLength };
   let goodEnd = stop;
   await scanRecords(
     range,
     (records) => {
-      for (const { record, position } of records) {
+      for (const { record, position, isChanged } of records) {
+        if (isChanged) {
+          taken.hidesOther ||= record.kind === RecordKind.operation;
+          continue;
+        }
         take(source, record, position, taken);
         source.proven?.note(record, segment);
         goodEnd = position + record.length;
       }
       return true;
     },
-    "search",
+    "search-changed",
   );
+  if (taken.hidesOther) return false;
   if (goodEnd === stop) return opsLength - stop === RECORD_HEADER_LENGTH;
   if (await isEndHarmed(source, goodEnd)) return false;
   return taken.missing === 0 || (await batchesUntil(window, before, segment.logLength)) === allBatches(taken);

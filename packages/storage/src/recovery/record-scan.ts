@@ -1,5 +1,6 @@
 import type { ChecksumKernel } from "@millrace/framing";
 import type { DiskFile } from "@millrace/platform";
+import { recordBeforeChange } from "../op-record/changed-bit.ts";
 import {
   claimedRecordLength,
   type OpRecord,
@@ -9,6 +10,7 @@ import {
 } from "../op-record/record.ts";
 import { viewOver } from "../op-record/u64-field.ts";
 import { readAt } from "../segment/file-calls.ts";
+import { OP_RECORD_LENGTH_MAX } from "./harmed-record.ts";
 
 /** Bytes read at once: some 8,000 records. */
 const CHUNK_LENGTH = 1_048_576;
@@ -19,7 +21,15 @@ const RECORDS_AT_ONCE = 256;
 export interface ScannedRecord {
   readonly record: OpRecord;
   readonly position: number;
+  /** It does not verify: this is what it said before one bit of it was changed. */
+  readonly isChanged: boolean;
 }
+
+/**
+ * What a scan does where no unharmed record starts: it ends; or it looks behind that place for the next one;
+ * or it does that and also hands over records of ops in which one bit was changed.
+ */
+export type OnDamage = "stop" | "search" | "search-changed";
 
 /** The part of a file to look through. */
 export interface ScanRange {
@@ -44,7 +54,7 @@ export type RecordVisitor = (records: readonly ScannedRecord[]) => boolean | Pro
 export async function scanRecords(
   range: ScanRange,
   visit: RecordVisitor,
-  onDamage: "stop" | "search" = "stop",
+  onDamage: OnDamage = "stop",
 ): Promise<number> {
   const { chunkLength = CHUNK_LENGTH } = range;
   let buffer = new Uint8Array(Math.max(1, Math.min(chunkLength, range.end - range.from)));
@@ -68,7 +78,7 @@ interface ChunkPlace {
   readonly kernel: ChecksumKernel;
   readonly at: number;
   readonly isLast: boolean;
-  readonly onDamage: "stop" | "search";
+  readonly onDamage: OnDamage;
 }
 
 async function visitChunk(
@@ -103,16 +113,23 @@ function readSome(bytes: Uint8Array, view: DataView, from: number, where: ChunkP
   while (end < bytes.length && records.length < RECORDS_AT_ONCE) {
     const record = readRecord(where.kernel, bytes, view, end);
     if (record !== undefined) {
-      records.push({ record, position: where.at + end });
+      records.push({ record, position: where.at + end, isChanged: false });
       end += record.length;
       continue;
     }
     const needed = lengthNeeded(view, end);
     if (needed > bytes.length - end && !where.isLast) return { records, end, needed, isDamaged: false };
     if (where.onDamage === "stop") return { records, end, needed: 0, isDamaged: true };
-    end = Math.min(bytes.length, end + RECORD_ALIGNMENT);
+    const changed = where.onDamage === "search" ? undefined : changedRecord(bytes, end, where);
+    if (changed !== undefined) records.push({ record: changed, position: where.at + end, isChanged: true });
+    end = Math.min(bytes.length, end + (changed?.length ?? RECORD_ALIGNMENT));
   }
   return { records, end, needed: 0, isDamaged: false };
+}
+
+function changedRecord(bytes: Uint8Array, start: number, where: ChunkPlace): OpRecord | undefined {
+  const place = { bytes, filePosition: where.at, start, lengthMax: OP_RECORD_LENGTH_MAX };
+  return recordBeforeChange(where.kernel, place);
 }
 
 /** Bytes the record that may start here needs in order to be judged. */

@@ -63,8 +63,8 @@ async function judgeLeftovers(
   { isNew, inDoubt }: Recovery,
 ): Promise<readonly InDoubt[]> {
   const all = [...inDoubt];
-  for (const leftover of leftovers.toReversed()) {
-    const doubted = await judgeNewer(source, leftover, !isNew);
+  for (const [at, leftover] of [...leftovers.entries()].toReversed()) {
+    const doubted = await judgeNewer(source, leftover, { hasState: !isNew, next: leftovers[at - 1] });
     if (doubted !== undefined) all.push(doubted);
   }
   return all;

@@ -121,6 +121,30 @@ describe("a changed bit behind which nothing good lies", () => {
     }
   });
 
+  it("in the record of a low offset behind very many messages is damage, though zeros of it may be high bytes", async () => {
+    const bench = await Bench.open({ tailLengthMax: 0, durability: "persisted" });
+    await bench.append(["before a hole"]);
+    const first = 1 + 2 ** 24;
+    assert.equal(await bench.append(["behind it"], 2 ** 24), first);
+    for (let offset = 0; offset < 6; offset += 1) await bench.storeOffset(1, 7, 1);
+    await bench.deleteOffset(1, 7);
+    await bench.storeOffset(1, 7, 1);
+    bench.disk = bench.disk.kill();
+    await bench.abandon();
+    const file = name(first, "ops");
+    const ops = await bench.fileBytes(file);
+    const start = ops.length - (RECORD + 16);
+    assert.equal((start + 136) % 512, 0, "eight zeros of the record lie in the next sector");
+    for (let bit = 8 * start; bit < 8 * ops.length; bit += 3) {
+      bench.disk.flipBit(`${PATH}/${file}`, bit);
+      await bench.open();
+      await assertNothingCut(bench);
+      assert.throws(() => bench.partition.consumerOffset(1, 7), isDamage);
+      await bench.close();
+      bench.disk.flipBit(`${PATH}/${file}`, bit);
+    }
+  });
+
   it("in the mark of a clean close changes nothing", async () => {
     const { bench, all } = await written("store");
     await bench.open();

@@ -1,5 +1,5 @@
 import { decodeCheckpoint } from "../op-record/checkpoint.ts";
-import { type OpRecord, RECORD_HEADER_LENGTH, RecordKind } from "../op-record/record.ts";
+import { type BatchPlace, type OpRecord, RECORD_HEADER_LENGTH, RecordKind } from "../op-record/record.ts";
 import { readAt } from "../segment/file-calls.ts";
 import type { ActiveSource } from "./active-segment.ts";
 import { type HarmedRecord, harmedRecord, OP_RECORD_LENGTH_MAX } from "./harmed-record.ts";
@@ -22,7 +22,7 @@ export interface TailFinding {
 interface Evidence {
   /** An op of ours that was written after the first bad one had been. */
   laterOp: boolean;
-  /** A batch of which that is true and whose bytes verify. */
+  /** A batch of which that is true and whose bytes verify, or were changed. */
   laterBatch: boolean;
   /** Place in the `.ops` of the first of ours; nothing when there is none. */
   firstAt: number | undefined;
@@ -33,7 +33,7 @@ interface Evidence {
  *
  * A write that a kill cut short leaves a beginning; power loss leaves out whole sectors, which read as zeros.
  * Wrong bytes of another kind are damage. So are lost ones when something good follows that can only have
- * been written after them: then they were there.
+ * been written after them: then they were there. One changed bit in what follows takes no evidence away.
  */
 export class TailSearch {
   readonly #source: ActiveSource;
@@ -43,6 +43,8 @@ export class TailSearch {
   #frontier: number;
   /** The good record of the op that is due, when it is that op's batch that does not hold. */
   #unheld: OpRecord | undefined;
+  /** The record of the op that is due is there with one changed bit. */
+  #isDueChanged = false;
 
   constructor(source: ActiveSource, window: LogWindow | undefined, stop: number) {
     this.#source = source;
@@ -55,7 +57,7 @@ export class TailSearch {
     const { files, kernel, opsLength, state, segment } = this.#source;
     if (state.journaled.generation !== segment.generation) this.#frontier = 0;
     const range = { file: files.ops, kernel, from: this.#stop, end: opsLength };
-    await scanRecords(range, (records) => this.#visit(records), "search");
+    await scanRecords(range, (records) => this.#visit(records), "search-changed");
     const hasBatchBehind = await this.#searchLog();
     const isDamage =
       this.#unheld === undefined ? await this.#isRecordDamaged(hasBatchBehind) : await this.#isBatchDamaged();
@@ -68,16 +70,22 @@ export class TailSearch {
   }
 
   async #visit(records: readonly ScannedRecord[]): Promise<boolean> {
-    for (const { record, position } of records) await this.#note(record, position);
+    for (const scanned of records) await this.#note(scanned);
     return true;
   }
 
-  async #note(record: OpRecord, position: number): Promise<void> {
+  /** A record in which one bit was changed was written, like a good one: it proves the same. */
+  async #note({ record, position, isChanged }: ScannedRecord): Promise<void> {
     const { state, segment } = this.#source;
     this.#raise(record);
     if (record.header.op <= state.journaled.op) return;
+    const isDue = position === this.#stop && isNext(state, segment, record);
+    if (isDue && isChanged) {
+      this.#isDueChanged = true;
+      return;
+    }
     this.#evidence.firstAt ??= position;
-    if (position === this.#stop && isNext(state, segment, record)) {
+    if (isDue) {
       this.#unheld = { ...record, body: record.body.slice() };
       return;
     }
@@ -85,8 +93,21 @@ export class TailSearch {
     const isLater = !isOp(record) || record.header.op - record.groupPlace > state.journaled.op + 1;
     this.#evidence.laterOp ||= isLater;
     if (isLater && record.kind === RecordKind.batch && !this.#evidence.laterBatch) {
-      this.#evidence.laterBatch = (await this.#window?.holds(record.place)) ?? true;
+      this.#evidence.laterBatch = await this.#isThere(record.place);
     }
+  }
+
+  /** True for a batch that holds, or did before it was changed. */
+  async #isThere(place: BatchPlace): Promise<boolean> {
+    if (this.#window === undefined || (await this.#window.holds(place))) return true;
+    return this.#isChanged(place);
+  }
+
+  /** True for a batch that does not hold when it is there to its end and no lost power explains that. */
+  async #isChanged(place: BatchPlace): Promise<boolean> {
+    const { log } = this.#source.files;
+    const wrong = await this.#window?.wrongBytes(place);
+    return log !== undefined && wrong !== undefined && !(await hasLostSector(log, place.position, wrong));
   }
 
   /** The record of the next op is there, its batch does not hold. */
@@ -94,18 +115,15 @@ export class TailSearch {
     const { files, isPersisted } = this.#source;
     const { laterOp, laterBatch } = this.#evidence;
     if (laterBatch || this.#unheld === undefined || files.log === undefined) return true;
-    const { place } = this.#unheld;
     if (isPersisted && laterOp) return true;
-    const wrong = await this.#window?.wrongBytes(place);
-    if (wrong === undefined) return false;
-    return !(await hasLostSector(files.log, place.position, wrong));
+    return this.#isChanged(this.#unheld.place);
   }
 
   /** No record of the next op is there. */
   async #isRecordDamaged(hasBatchBehind: boolean): Promise<boolean> {
     const { laterOp, firstAt } = this.#evidence;
     const wrong = firstAt === undefined ? await this.#harmedRecord(hasBatchBehind) : this.#upTo(firstAt);
-    if (laterOp) return true;
+    if (laterOp || this.#isDueChanged) return true;
     return wrong !== undefined && !(await hasLostSector(this.#source.files.ops, this.#stop, wrong));
   }
 
