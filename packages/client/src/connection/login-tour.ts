@@ -199,12 +199,13 @@ export class LoginTour {
   async #login(link: Link, address: ServerAddress, loginMs: number): Promise<LoginFacts> {
     const { clock } = this.#parts.platform;
     const { credentials } = this.#options;
+    const deadline = { clock, timeoutMs: loginMs, what: "the login" } as const;
     const watch = new LoginWatch({
       ...{ clock, address, askRoster: () => this.#observedRoster(address) },
       giveUp: (error) => link.close(error, true),
     });
     try {
-      return await withDeadline(link, clock, loginMs, () => login(link, clock, credentials));
+      return await withDeadline(link, deadline, () => login(link, clock, credentials));
     } catch (error) {
       throw watch.explained(error);
     } finally {
@@ -227,7 +228,8 @@ export class LoginTour {
   async #askLeader(link: Link, address: ServerAddress): Promise<ServerAddress | undefined> {
     const { clock } = this.#parts.platform;
     const { transport, requestTimeoutMs } = this.#options;
-    const { nodes, moveTo } = await withDeadline(link, clock, requestTimeoutMs, () =>
+    const deadline = { clock, timeoutMs: requestTimeoutMs, what: "the login" } as const;
+    const { nodes, moveTo } = await withDeadline(link, deadline, () =>
       findLeader(link, clock, address, transport),
     );
     // A node that cannot say does not make the others unknown.
