@@ -1,10 +1,13 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { isCancel, password } from "@clack/prompts";
+import type { ClientVariable } from "@millrace/protocol";
 import { connect, observe } from "./connection/connect.ts";
 import { openPinger } from "./connection/pinger.ts";
 import { runServer, startServer } from "./server-process.ts";
 import type { World } from "./world.ts";
+
+const HOME = "MILLRACE_HOME" satisfies ClientVariable;
 
 /** Ctrl-C, what asks a service to stop, and a terminal that was closed. */
 const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -16,7 +19,7 @@ export function openProcessWorld(): World {
     stdout: process.stdout,
     stderr: process.stderr,
     environment: process.env,
-    home: process.env["MILLRACE_HOME"] || process.env["IGGY_HOME"] || join(homedir(), ".millrace"),
+    home: process.env[HOME] || process.env["IGGY_HOME"] || join(homedir(), ".millrace"),
     connect,
     observe,
     openPinger,

@@ -83,6 +83,8 @@ test("Without credentials a password is made, printed once, and works; a wrong o
     const port = await server.port();
     const password = /root iggy, password ([A-Za-z0-9]{24}) /.exec(server.stdout)?.[1];
     assert.ok(password, server.stdout);
+    assert.match(server.stdout, /shown only now.*MILLRACE_ROOT_USERNAME and\s+MILLRACE_ROOT_PASSWORD set/s);
+    assert.equal(server.stdout.split(password).length, 2, "once");
     const client = new RawClient(port);
     assert.equal((await client.login("iggy", password)).code, 0);
     const stranger = new RawClient(port);
@@ -91,6 +93,25 @@ test("Without credentials a password is made, printed once, and works; a wrong o
     server.signal("SIGTERM");
     assert.equal(await server.exit(), 0);
     assert.doesNotMatch(server.stderr, new RegExp(password), "no password in the log");
+  });
+});
+
+test("Who asks a later start for the default credentials reads that they are not those of the root user.", async () => {
+  const told = /root user is from an earlier start; iggy\/iggy are not its credentials/;
+  await withFolder(async (data) => {
+    const run = async (args: readonly string[], environment = {}) => {
+      const server = new ServerProcess(["--data", data, ...args], { ...ANY_PORT, ...environment });
+      await server.port();
+      server.signal("SIGTERM");
+      assert.equal(await server.exit(), 0, server.stderr);
+      return server.stderr;
+    };
+    assert.doesNotMatch(await run([]), told);
+    assert.match(await run([DEFAULT_ROOT]), told);
+    assert.doesNotMatch(await run([]), told, "nobody asked");
+    assert.doesNotMatch(await run([DEFAULT_ROOT, "--fresh"]), told);
+    assert.doesNotMatch(await run([DEFAULT_ROOT]), told, "they are");
+    assert.match(await run([DEFAULT_ROOT], { MILLRACE_ROOT_USERNAME: "admin" }), /admin\/iggy are not/);
   });
 });
 

@@ -45,7 +45,7 @@ export class ClusterObserver {
     this.#node = node;
   }
 
-  /** Connects to the first address that answers. @throws CodedError CannotEstablishConnection and others */
+  /** Connects to the first address that answers; the signal ends what is asked later, too. @throws CodedError CannotEstablishConnection and others */
   static async connect(given: ClientOptions): Promise<ClusterObserver> {
     checkOptions(given);
     const platform = given.platform ?? createDefaultPlatform();
@@ -64,10 +64,17 @@ export class ClusterObserver {
   /** Connects to one node. @throws CodedError */
   static async at(node: ObservedNode): Promise<ClusterObserver> {
     const { signal = new AbortController().signal, ...parts } = node;
+    let onAbort = () => {};
     const link = await openLink({
       ...{ ...parts, client: randomClientId(parts.platform), signal },
-      ownerOf: () => ({ onWritable: () => {}, onLost: () => {} }),
+      ownerOf: () => ({
+        onWritable: () => {},
+        onLost: () => signal.removeEventListener("abort", onAbort),
+      }),
     });
+    onAbort = () => link.close(abortedError(), true);
+    if (signal.aborted) onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
     return new ClusterObserver(link, parts);
   }
 
@@ -99,8 +106,14 @@ export class ClusterObserver {
   #ask<T>(read: ReadAsked<T>): Promise<T> {
     const { address, options, platform } = this.#node;
     const who = { credentials: options.credentials, address };
-    return withDeadline(this.#link, platform.clock, ANSWER_MAX_MS, () =>
-      readWithoutLogin(this.#link, who, read),
-    );
+    const deadline = {
+      ...{ clock: platform.clock, timeoutMs: ANSWER_MAX_MS },
+      what: "its answer about the cluster",
+    } as const;
+    return withDeadline(this.#link, deadline, () => readWithoutLogin(this.#link, who, read));
   }
+}
+
+function abortedError(): CodedError {
+  return new CodedError(ErrorCode.Aborted, "The abort signal ended the observer.");
 }

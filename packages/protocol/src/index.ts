@@ -53,6 +53,7 @@ export {
   USERNAME_LENGTH_MIN,
   USERS_MAX,
 } from "./bounds.ts";
+export { CLIENT_VARIABLES, type ClientVariable } from "./client-variables.table.ts";
 export {
   CLUSTER_GROUPS_MAX,
   type ClusterGroups,

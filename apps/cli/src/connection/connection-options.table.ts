@@ -17,8 +17,6 @@ export interface ConnectionOptionRow {
   readonly check: (text: string) => unknown;
   /** Values to choose from. */
   readonly choices?: readonly string[];
-  /** An environment variable of the name in capitals, after `MILLRACE_`, sets it too. */
-  readonly hasVariable?: true;
   /** Accepted for compatible scripts; not told in the help of every command. */
   readonly isHidden?: true;
 }
@@ -39,7 +37,7 @@ function anything(text: string): unknown {
 /** The options of one transport that has TLS and reconnects. */
 function transportRows(prefix: "tcp" | "websocket", name: string, standard: string): ConnectionOptionRow[] {
   return [
-    { flag: `${prefix}-server-address`, argument: "<host:port>", summary: `address of the server (${name})`, standard, check: parseAddress, hasVariable: true },
+    { flag: `${prefix}-server-address`, argument: "<host:port>", summary: `address of the server (${name})`, standard, check: parseAddress },
     { flag: `${prefix}-reconnection-max-retries`, argument: "<n>", summary: "tries in a row to get a lost connection back, or unlimited", standard: "10", check: retries },
     { flag: `${prefix}-reconnection-interval`, argument: DURATION, summary: "pause before another try", standard: "1s", check: parseDuration },
     { flag: `${prefix}-tls-enabled`, argument: FLAG, summary: `encrypt the connection (${name})`, standard: "false", check: parseBoolean },
@@ -71,12 +69,12 @@ const QUIC_ROWS: readonly ConnectionOptionRow[] = [
 
 /** Every connection option, as the reference names them, and those of ours that it lacks. */
 export const CONNECTION_OPTIONS: readonly ConnectionOptionRow[] = [
-  { flag: "transport", argument: "<name>", summary: "how to reach the server; quic is not in this release", standard: "tcp", check: anything, choices: ["tcp", "ws", "websocket", "http", "quic"], hasVariable: true },
-  { flag: "connection-string", argument: "<string>", summary: "address, credentials and options in one: millrace://USER:PASSWORD@HOST:PORT?tls=true", check: anything, hasVariable: true },
+  { flag: "transport", argument: "<name>", summary: "how to reach the server; quic is not in this release", standard: "tcp", check: anything, choices: ["tcp", "ws", "websocket", "http", "quic"] },
+  { flag: "connection-string", argument: "<string>", summary: "address, credentials and options in one: millrace://USER:PASSWORD@HOST:PORT?tls=true", check: anything },
   { flag: "encryption-key", argument: "<base64>", summary: "encrypt and decrypt payloads here with AES-256-GCM; 32 bytes in base64", check: parseEncryptionKey },
   ...transportRows("tcp", "TCP", "127.0.0.1:8090"),
   ...transportRows("websocket", "WebSocket", "127.0.0.1:8092"),
-  { flag: "http-api-url", argument: "<url>", summary: "address of the HTTP API; https:// encrypts", standard: "http://localhost:3000", check: parseApiUrl, hasVariable: true },
+  { flag: "http-api-url", argument: "<url>", summary: "address of the HTTP API; https:// encrypts", standard: "http://localhost:3000", check: parseApiUrl },
   { flag: "http-retries", argument: "<n>", summary: "tries in a row to reach the HTTP API again, or unlimited", standard: "3", check: retries },
   ...tlsRows("http"),
   ...QUIC_ROWS,

@@ -1,3 +1,4 @@
+import { CLIENT_VARIABLES, type ClientVariable } from "@millrace/protocol";
 import { type Command, Option } from "commander";
 import { CONNECTION_OPTIONS, type ConnectionOptionRow } from "./connection-options.table.ts";
 import type { ConnectionTexts } from "./connection-texts.ts";
@@ -32,9 +33,10 @@ export function contextKeyOf({ flag }: ConnectionOptionRow): string {
   return flag.replaceAll("-", "_");
 }
 
-/** Environment variable of an option, for the few that have one. */
-export function variableOf(row: ConnectionOptionRow): string | undefined {
-  return row.hasVariable === true ? `MILLRACE_${contextKeyOf(row).toUpperCase()}` : undefined;
+/** Environment variable of an option, for the few that have one: the option in capitals after `MILLRACE_`. */
+export function variableOf(row: ConnectionOptionRow): ClientVariable | undefined {
+  const name = `MILLRACE_${contextKeyOf(row).toUpperCase()}`;
+  return CLIENT_VARIABLES.find((variable) => variable === name);
 }
 
 /** The connection options among all that were typed. */

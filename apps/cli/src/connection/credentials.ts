@@ -1,4 +1,5 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
+import type { ClientVariable } from "@millrace/protocol";
 import { MissingCredentialsError, UsageError } from "../failures/usage-error.ts";
 import { readOneLine } from "../formats/lines.ts";
 import { TokenFile } from "../stored-tokens/token-file.ts";
@@ -25,11 +26,9 @@ export type Credentials = PasswordCredentials | TokenCredentials;
 /** Which comes first: the stored login, as for most commands, or what was typed or exported: for `login`. */
 export type CredentialOrder = "stored first" | "typed first";
 
+const OWN_PAIR = ["MILLRACE_USERNAME", "MILLRACE_PASSWORD"] as const satisfies ClientVariable[];
 /** Pairs of variables that hold credentials; both of a pair are needed, the first complete pair wins. */
-const ENVIRONMENT_PAIRS = [
-  ["MILLRACE_USERNAME", "MILLRACE_PASSWORD"],
-  ["IGGY_USERNAME", "IGGY_PASSWORD"],
-] as const;
+const ENVIRONMENT_PAIRS = [OWN_PAIR, ["IGGY_USERNAME", "IGGY_PASSWORD"]] as const;
 
 /**
  * The credentials to log in with: the stored login, `-n`, `-t`, `-u` and `-p` (typed, or of the context),

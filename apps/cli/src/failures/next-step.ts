@@ -22,6 +22,7 @@ const START_SERVER =
 const CHECK_LOGIN =
   "Check the user name and password: -u NAME -p PASSWORD before the command, " +
   "or MILLRACE_USERNAME and MILLRACE_PASSWORD.";
+const CHECK_PASSWORD = `${CHECK_LOGIN} The first start of a server prints the name of its root user.`;
 const TRY_AGAIN = "The server is starting or busy; try again in a moment.";
 const CHECK_OUTCOME = "The server may have done it: look before you repeat the command.";
 
@@ -56,7 +57,7 @@ const ADVICE: ReadonlyMap<number, Advice> = new Map<number, Advice>([
   [ErrorCode.InvalidServerAddress, "Write the address as HOST:PORT, for example 127.0.0.1:8090."],
   [ErrorCode.Unauthenticated, CHECK_LOGIN],
   [ErrorCode.Unauthorized, missingRight],
-  [ErrorCode.InvalidCredentials, CHECK_LOGIN],
+  [ErrorCode.InvalidCredentials, CHECK_PASSWORD],
   [ErrorCode.InvalidUsername, "A user name has 3 to 50 bytes."],
   [ErrorCode.InvalidPassword, "A password has 3 to 100 bytes."],
   [ErrorCode.UserAlreadyExists, `Choose another name. ${LIST_USERS}`],

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { CLIENT_VARIABLES } from "@millrace/protocol";
 import type { Command } from "commander";
 import { createProgram } from "../program.ts";
 import { DIFFERENCES } from "./differences.table.ts";
@@ -47,6 +48,16 @@ test("every command of the reference exists under its name and its short name, w
     );
     assert.deepEqual(shape, shapeOf(words), place);
   }
+});
+
+test("the page names every variable that a server leaves to this command", () => {
+  const page = referencePage(program);
+  const named = new Set(page.match(/`MILLRACE_\w+`/g));
+  assert.deepEqual(
+    CLIENT_VARIABLES.map((name) => `\`${name}\``).filter((name) => !named.has(name)),
+    [],
+  );
+  assert.equal(named.size, CLIENT_VARIABLES.length);
 });
 
 test("every option of the reference exists in its short and its long form", () => {

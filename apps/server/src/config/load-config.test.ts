@@ -4,9 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { ErrorCode, isCodedError } from "@millrace/errors";
+import { CLIENT_VARIABLES } from "@millrace/protocol";
 import { parse } from "smol-toml";
 import { effectiveConfig } from "./effective-config.ts";
 import { encryptionKey } from "./encryption-key.ts";
+import { variablePatterns } from "./environment.ts";
 import { withEnvironmentFile } from "./environment-file.ts";
 import { loadConfig } from "./load-config.ts";
 
@@ -100,6 +102,32 @@ test("A variable of ours that names no setting refuses the start; of the referen
   };
   const { warnings } = await loadConfig({ environment: others });
   assert.deepEqual(warnings, ["The variable IGGY_TCP_SERVER names no setting and is ignored."]);
+});
+
+test("A server starts in a shell that is set up for the command millrace, and names what it passes over.", async () => {
+  const exported = Object.fromEntries(CLIENT_VARIABLES.map((name) => [name, "127.0.0.1:8090"]));
+  const { warnings, config } = await loadConfig({ environment: exported });
+  const passedOver = ["TCP_SERVER_ADDRESS", "WEBSOCKET_SERVER_ADDRESS", "HTTP_API_URL"].map(
+    (name) =>
+      `The variable MILLRACE_${name} is one of the command millrace and changes nothing about this server.`,
+  );
+  assert.deepEqual(warnings, passedOver);
+  const { config: plain } = await loadConfig({ environment: {} });
+  assert.deepEqual(config, plain);
+  const misspelt = { MILLRACE_TCP_SERVER_ADRESS: "127.0.0.1:8090" };
+  const meant = /did you mean MILLRACE_TCP_SERVER_ADDRESS\?/;
+  await assert.rejects(loadConfig({ environment: misspelt }), refusal(ErrorCode.InvalidConfiguration, meant));
+});
+
+test("No setting of the server has the name of a variable of the command millrace.", () => {
+  const settings = new RegExp(
+    `^MILLRACE_(?:${variablePatterns().join("|")}|ROOT_\\w+|CONFIG_PATH|ENV_PATH)$`,
+  );
+  assert.match("MILLRACE_TCP_ADDRESS", settings);
+  assert.deepEqual(
+    CLIENT_VARIABLES.filter((name) => settings.test(name)),
+    [],
+  );
 });
 
 test("Lists come from one variable with commas, or element by element, and replace the file's.", async () => {

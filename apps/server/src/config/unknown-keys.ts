@@ -1,4 +1,5 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
+import { CLIENT_VARIABLES } from "@millrace/protocol";
 import { type Environment, variableName, variablePatterns } from "./environment.ts";
 import { nearestName } from "./nearest-name.ts";
 import { configSchema } from "./schema.ts";
@@ -11,17 +12,26 @@ const TOLD_MAX = 5;
  * Refuses keys of a file and `MILLRACE_` variables that nobody knows, and names what was probably meant: a
  * setting that is misspelt must not be without effect in silence.
  *
- * @returns warnings for `IGGY_` variables of our sections: tools beside the reference have some of their own
+ * @returns warnings for names of our sections that others read: variables of the command `millrace`, and
+ *          `IGGY_` ones, of which tools beside the reference have some of their own
  * @throws CodedError InvalidConfiguration
  */
 export function refuseUnknownKeys(file: unknown, environment: Environment): readonly string[] {
   const names = schemaLeaves(configSchema).map((path) => path.join("."));
   const unknown = unknownKeys(configSchema, file).map((key) => guess(key, names));
   const variables = unknownVariables(environment);
-  const ours = variables.filter((name) => name.startsWith("MILLRACE_"));
-  const all = [...unknown, ...ours.map((name) => guess(name, variableNames("MILLRACE_")))];
+  const ours = variables.filter((name) => name.startsWith("MILLRACE_") && !CLIENTS.has(name));
+  const all = [...unknown, ...ours.map((name) => guess(name, variableNames()))];
   if (all.length > 0) throw refusal(all);
-  return variables.map((name) => `The variable ${name} names no setting and is ignored.`);
+  return variables.map(passedOver);
+}
+
+const CLIENTS: ReadonlySet<string> = new Set(CLIENT_VARIABLES);
+
+function passedOver(name: string): string {
+  return CLIENTS.has(name)
+    ? `The variable ${name} is one of the command millrace and changes nothing about this server.`
+    : `The variable ${name} names no setting and is ignored.`;
 }
 
 /** Dotted names of keys in `given` that the schema does not know, those in the elements of lists too. */
@@ -48,8 +58,9 @@ function unknownVariables(environment: Environment): readonly string[] {
   return Object.keys(environment).filter((name) => isOurs.test(name) && !isKnown.test(name));
 }
 
-function variableNames(prefix: string): readonly string[] {
-  return schemaLeaves(configSchema).map((path) => `${prefix}${variableName(path)}`);
+function variableNames(): readonly string[] {
+  const settings = schemaLeaves(configSchema).map((path) => `MILLRACE_${variableName(path)}`);
+  return [...settings, ...CLIENT_VARIABLES];
 }
 
 function guess(key: string, names: readonly string[]): string {

@@ -14,7 +14,7 @@ Options:
 
 The first start makes the root user: from MILLRACE_ROOT_USERNAME and MILLRACE_ROOT_PASSWORD when both are set,
 else with the default credentials when asked for, else as iggy with a random password that is printed once.
-Later starts leave the root user as it is.
+Later starts leave the root user as it is; millrace -u NAME user password NAME gives it another password.
 
 Every setting of the file can come from the environment: MILLRACE_ and its path in capitals joined by _, for
 example MILLRACE_TCP_ADDRESS=127.0.0.1:9000. IGGY_ names are read when there is no MILLRACE_ one.

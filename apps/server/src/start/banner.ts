@@ -36,7 +36,11 @@ function rootUserLines({ username, password, passwordOrigin }: RootCredentials):
     case "given":
       return [`  root ${username}, with the password you gave`];
     case "generated":
-      return [`  root ${username}, password ${password} (shown only now; keep it)`];
+      return [
+        `  root ${username}, password ${password} (made up by this start and shown only now: keep it)`,
+        "       To choose both yourself, start on an empty data folder with MILLRACE_ROOT_USERNAME and",
+        `       MILLRACE_ROOT_PASSWORD set. To change the password: millrace -u ${username} user password ${username}`,
+      ];
     case "default":
       return [
         `  root ${username}/${password}, the default that everybody knows. For credentials of your own, start on an`,

@@ -2,13 +2,14 @@ import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { type Broker, createBroker } from "@millrace/broker";
 import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
+import { ROOT_USER_ID } from "@millrace/metadata";
 import type { Connection, Disk, Listener, Log, Metrics, Platform, Tracer } from "@millrace/platform";
 import { createNodeCipher, createNodeClock, createNodePlatform } from "@millrace/platform/node";
 import { createPrometheusMetrics } from "@millrace/platform/prometheus";
 import type { HttpListener } from "@millrace/transports/http/server";
 import { effectiveConfig } from "../config/effective-config.ts";
 import { encryptionKey } from "../config/encryption-key.ts";
-import { type Environment, prefixedVariable } from "../config/environment.ts";
+import type { Environment } from "../config/environment.ts";
 import { parseListenAddress } from "../config/listen-address.ts";
 import type { Config } from "../config/schema.ts";
 import { shardsCount } from "../config/shards-count.ts";
@@ -17,6 +18,7 @@ import { logFolderInData } from "../log/log-folder.ts";
 import type { LogSinks } from "../log/log-sinks.ts";
 import { createTroubleTeller } from "../log/trouble-teller.ts";
 import { firstRootUser, type RootCredentials } from "../root-user/root-credentials.ts";
+import { tellUnusedCredentials } from "../root-user/unused-credentials.ts";
 import { type RunningShards, startShards } from "../shards/start-shards.ts";
 import { createSnapshotCollector } from "../snapshot/collect-snapshot.ts";
 import { startTelemetry } from "../telemetry/start-telemetry.ts";
@@ -122,6 +124,8 @@ async function startAt(dataPath: string, options: StartOptions): Promise<Running
   });
   const onConnection = (connection: Connection) => broker.onConnection(connection);
   const { clock, random } = platform;
+  const unusedCredentials = () =>
+    tellUnusedCredentials(options, broker.shard.catalog.userById(ROOT_USER_ID), platform);
   let listeners: OpenListeners | undefined;
   const stop = async () => {
     http?.stopBeingReady();
@@ -132,7 +136,7 @@ async function startAt(dataPath: string, options: StartOptions): Promise<Running
   };
   try {
     logDisk = await keepLogFiles(config.logging, { dataPath, platform, sinks: options.sinks });
-    if (madeRootUser === undefined && cluster === undefined) warnOfUnusedCredentials(options);
+    const told = madeRootUser === undefined && cluster === undefined && unusedCredentials();
     await cluster?.listen();
     listeners = await openListeners(config, { kernel, leases: pool, clock, random, onConnection, log });
     http = await startHttp({ config, platform, metrics, broker, kernel, pool });
@@ -142,7 +146,7 @@ async function startAt(dataPath: string, options: StartOptions): Promise<Running
     const addresses = Object.fromEntries(open);
     log.info("The listeners are open.", addresses);
     configText = effectiveConfig(config, { dataPath, addresses });
-    await keepEffectiveConfig(platform, config.runtime.path, configText);
+    await Promise.all([told, keepEffectiveConfig(platform, config.runtime.path, configText)]);
     return { listeners: open, dataPath, madeRootUser, stop };
   } catch (error) {
     tellGenerated(madeRootUser, options);
@@ -200,12 +204,6 @@ async function followRequests(options: StartOptions, metrics: Metrics): Promise<
 function ownFolders(config: Config, dataPath: string): string[] {
   const logs = logFolderInData(config.logging, dataPath);
   return [config.runtime.path, ...(logs === undefined ? [] : [logs])];
-}
-
-/** Whoever set a password and cannot log in with it should read why. */
-function warnOfUnusedCredentials({ environment, log }: StartOptions): void {
-  if (prefixedVariable(environment, "ROOT_PASSWORD") === undefined) return;
-  log.warn("The root user is from an earlier start; the credentials in the environment are not used.");
 }
 
 /** Name and bound address of everything that listens, in the order of the banner. */

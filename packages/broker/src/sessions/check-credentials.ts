@@ -19,13 +19,16 @@ import {
 import { evict } from "../evictions/evict.ts";
 import type { Shard } from "../shard.ts";
 import type { ClientRequest } from "./client-request.ts";
+import { endingOfLogin } from "./user-sessions.ts";
 
 /** Who somebody has proved to be. */
 export interface Proof {
   readonly prefix: VersionPrefix;
   readonly user: User;
-  /** Digest of the token that proved it; absent for a password. */
-  readonly token: string | undefined;
+  /** Digest of the token that proved it; absent for anything else. */
+  readonly token?: string;
+  /** Stored form of the password that proved it; absent for anything else. */
+  readonly passwordHash?: string;
 }
 
 /** Credentials to be checked; one of both is called, once, unless the request is answered by an eviction. */
@@ -86,7 +89,10 @@ function decoded<T>(decode: (bytes: Uint8Array) => T, body: Uint8Array): T | und
   }
 }
 
-/** Takes the same time for an unknown name, a wrong password and an inactive user. */
+/**
+ * Takes the same time for an unknown name, a wrong password and an inactive user. A password is right if it
+ * still is when the check is done: its user may be gone by then, inactive, or have another one.
+ */
 function checkPassword(
   shard: Shard,
   request: ClientRequest,
@@ -104,10 +110,14 @@ function checkPassword(
     stored,
     isWanted: () => !request.connection.isEnded,
     decided(verdict) {
-      if (verdict === "busy") claim.putOff();
-      else if (verdict === "right" && user !== undefined) {
-        claim.proven({ prefix: body, user, token: undefined });
-      } else wrong();
+      if (verdict === "busy") {
+        claim.putOff();
+        return;
+      }
+      const isRight = verdict === "right" && user !== undefined && stored !== undefined;
+      const proof = isRight ? { prefix: body, user, passwordHash: stored } : undefined;
+      if (proof !== undefined && endingOfLogin(shard, proof) === undefined) claim.proven(proof);
+      else wrong();
     },
   });
 }

@@ -1,5 +1,5 @@
 import { ErrorCode } from "@millrace/errors";
-import { type User, UserStatus } from "@millrace/metadata";
+import { UserStatus } from "@millrace/metadata";
 import {
   decodeResultSection,
   EvictionReason,
@@ -15,7 +15,7 @@ import { evict } from "../evictions/evict.ts";
 import type { MetadataAnswer } from "../metadata-plane/metadata-request.ts";
 import { directFields } from "../replies/direct-fields.ts";
 import type { Shard } from "../shard.ts";
-import { type CredentialClaim, checkCredentials, checkVersion } from "./check-credentials.ts";
+import { type CredentialClaim, checkCredentials, checkVersion, type Proof } from "./check-credentials.ts";
 import type { ClientRequest } from "./client-request.ts";
 import { countsRequests } from "./counting-sdks.ts";
 import { endSession } from "./logout.ts";
@@ -49,10 +49,7 @@ export function login(shard: Shard, request: ClientRequest): void {
 function loginClaim(shard: Shard, request: ClientRequest): CredentialClaim {
   return {
     body: request.body,
-    proven: ({ prefix, user, token }) => {
-      const endsWith = request.connection.endsWithToken ? token : undefined;
-      register(shard, request, prefix, user, endsWith);
-    },
+    proven: (proof) => register(shard, request, proof),
     putOff: () => answerMetadata(shard, request, BUSY, Operation.Register),
   };
 }
@@ -62,7 +59,7 @@ function registerVouched(shard: Shard, request: ClientRequest, prefix: VersionPr
   const { vouchedUser } = request.connection;
   const user = vouchedUser && shard.catalog.userById(vouchedUser.id);
   const isSame = user !== undefined && user.createdAt <= vouchedUser!.provedAtMicros;
-  if (isSame && user.status === UserStatus.active) register(shard, request, prefix, user);
+  if (isSame && user.status === UserStatus.active) register(shard, request, { prefix, user });
   else evict(shard, request, EvictionReason.UserInactive);
 }
 
@@ -77,17 +74,13 @@ function answerAgain(shard: Shard, request: ClientRequest, { user, session }: Se
 }
 
 /**
- * Agrees on a session. A user who was deleted or made inactive since his check gets none.
- * @param token  digest of the token with which the session ends, if it does
+ * Agrees on a session. A user who was deleted or made inactive since his check gets none, nor does one whose
+ * password or token is another one since.
  */
-function register(
-  shard: Shard,
-  request: ClientRequest,
-  prefix: VersionPrefix,
-  user: User,
-  token?: string,
-): void {
+function register(shard: Shard, request: ClientRequest, proof: Proof): void {
   const { client } = request;
+  const { prefix, user } = proof;
+  const token = request.connection.endsWithToken ? proof.token : undefined;
   shard.metadata.submit({
     client,
     session: 0,
@@ -111,7 +104,7 @@ function register(
           sdk: sdkOf(prefix),
         });
       }
-      const ending = isRegistered(answer) ? endingOfLogin(shard, user) : undefined;
+      const ending = isRegistered(answer) ? endingOfLogin(shard, proof) : undefined;
       if (ending !== undefined) evict(shard, request, ending);
       else answerMetadata(shard, request, answer, Operation.Register);
     },

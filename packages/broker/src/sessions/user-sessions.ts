@@ -1,6 +1,7 @@
 import { isExpired, type User, UserStatus } from "@millrace/metadata";
 import { EvictionReason } from "@millrace/protocol";
 import type { Shard } from "../shard.ts";
+import type { Proof } from "./check-credentials.ts";
 import { logoutOnBehalf } from "./logout.ts";
 import type { Session } from "./session.ts";
 
@@ -25,16 +26,21 @@ export function endSessionsOf(shard: Shard, userId: number): void {
 }
 
 /** The token with which a session ends was deleted, by its name or with its user, or is expired. */
-export function hasLostToken(shard: Shard, { token }: Session): boolean {
+export function hasLostToken(shard: Shard, { token }: Pick<Session, "token">): boolean {
   if (token === undefined) return false;
   const holder = shard.catalog.userByToken(token);
   return holder === undefined || isExpired(holder.token, shard.platform.clock.wallMicros());
 }
 
-/** Why a login that was checked for `before` cannot stand, if it cannot: reason of an eviction. */
-export function endingOfLogin(shard: Shard, before: User): number | undefined {
+/** Why a login that was proven before cannot stand, if it cannot: reason of an eviction. */
+export function endingOfLogin(shard: Shard, proof: Omit<Proof, "prefix">): number | undefined {
+  const { user: before, token, passwordHash } = proof;
   const now = shard.catalog.userById(before.id);
-  return endingOf(now?.revision === before.revision ? now : undefined);
+  const ending = endingOf(now?.revision === before.revision ? now : undefined);
+  if (ending !== undefined) return ending;
+  const isOldPassword = passwordHash !== undefined && passwordHash !== now?.passwordHash;
+  if (isOldPassword) return EvictionReason.InvalidCredentials;
+  return hasLostToken(shard, { token }) ? EvictionReason.InvalidToken : undefined;
 }
 
 function endingOf(user: User | undefined): number | undefined {

@@ -7,6 +7,7 @@ import {
   EvictionReason,
   encodeGetClusterMetadataReply,
 } from "@millrace/protocol";
+import type { ClientPlatform } from "../client-platform.ts";
 import { ClusterObserver } from "../cluster-observer.ts";
 import { FakeServer, node } from "../testing/fake-server.test.ts";
 
@@ -95,4 +96,44 @@ test("whoever looks at a cluster without a login is told what went wrong", async
   const isUnreachable = (error: unknown) => isCodedError(error, ErrorCode.CannotEstablishConnection);
   await assert.rejects(ClusterObserver.connect({ ...OPTIONS, platform: server.platform }), isUnreachable);
   assert.equal(server.received("LoginRegister").length, 0);
+});
+
+/** A platform on which time passes a hundred times as fast. */
+function hurried(platform: ClientPlatform): ClientPlatform {
+  const { clock } = platform;
+  const setTimer: typeof clock.setTimer = (delayMs, callback) => clock.setTimer(delayMs / 100, callback);
+  const kept = {
+    monotonicMs: () => clock.monotonicMs(),
+    wallMicros: () => clock.wallMicros(),
+    afterEvent: (callback: () => void) => clock.afterEvent(callback),
+  };
+  return { ...platform, clock: { ...kept, setTimer } };
+}
+
+test("whoever looks at a cluster is told what did not come in time, which was no login", async () => {
+  const server = stuckNode(() => {});
+  const observer = await ClusterObserver.connect({ ...OPTIONS, platform: hurried(server.platform) });
+  await assert.rejects(observer.getClusterMetadata(), (error) => {
+    assert.ok(isCodedError(error, ErrorCode.RequestTimeout));
+    assert.match(error.message, /did not finish its answer about the cluster within 5000 ms/);
+    return true;
+  });
+});
+
+test("the abort signal ends what is asked of a cluster without a login", async () => {
+  const abort = new AbortController();
+  const server = stuckNode((request) => {
+    request.connection.onClose = () => closed.push(request.command);
+    abort.abort();
+  });
+  const closed: string[] = [];
+  const observer = await ClusterObserver.connect({
+    ...{ ...OPTIONS, platform: server.platform },
+    signal: abort.signal,
+  });
+  const isAborted = (error: unknown) => isCodedError(error, ErrorCode.Aborted);
+  await assert.rejects(observer.getClusterMetadata(), isAborted);
+  await assert.rejects(observer.getClusterGroups(), isAborted, "nor is anything asked later");
+  await observer.close();
+  assert.deepEqual(closed, ["ReadWithoutLogin"]);
 });

@@ -68,15 +68,22 @@ export function loginBody(credentials: Credentials): Uint8Array {
   return encodeLoginRegister({ ...prefix, username: credentials.username, password: credentials.password });
 }
 
-/** Runs one step of the handshake and gives the link up when the step takes longer than `timeoutMs`. */
+/** How long a step may take on a link, and what it is, for the error. */
+export interface Deadline {
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  /** As in "The server did not finish the login". */
+  readonly what: "the login" | "its answer about the cluster";
+}
+
+/** Runs one step on a link and gives the link up when it takes longer than it may. */
 export async function withDeadline<T>(
   link: Link,
-  clock: Clock,
-  timeoutMs: number,
+  { clock, timeoutMs, what }: Deadline,
   step: () => Promise<T>,
 ): Promise<T> {
   const timer = clock.setTimer(timeoutMs, () => {
-    const message = `The server did not finish the login within ${timeoutMs} ms.`;
+    const message = `The server did not finish ${what} within ${timeoutMs} ms.`;
     link.close(new CodedError(ErrorCode.RequestTimeout, message), true);
   });
   try {

@@ -278,6 +278,41 @@ test("after the last attempt to reconnect the client ends with the error of that
   await client.close();
 });
 
+test("a login that a server answers with a refusal leaves no connection behind, however often it is tried", async () => {
+  const server = new FakeServer();
+  const client = await server.connect();
+  let refusals = 5;
+  const open = new Set<unknown>();
+  server.script = (request) => {
+    open.add(request.connection);
+    request.connection.onClose = () => open.delete(request.connection);
+    if (request.command !== "LoginRegister" || refusals-- <= 0) return false;
+    request.deny(ErrorCode.ShuttingDown);
+    return true;
+  };
+  server.cut();
+  await client.ping();
+  assert.equal(server.connections.length, 7);
+  await until(() => open.size === 1);
+  assert.ok(open.has(server.connections[6]), "the one it is logged in on");
+  await client.close();
+  await until(() => open.size === 0);
+});
+
+test("a login that is refused for good leaves no connection behind", async () => {
+  const server = new FakeServer();
+  let closed = 0;
+  server.script = (request) => {
+    request.connection.onClose = () => {
+      closed += 1;
+    };
+    request.deny(ErrorCode.Unauthorized);
+    return true;
+  };
+  await assert.rejects(server.connect(), hasCode(ErrorCode.Unauthorized));
+  await until(() => closed === 1);
+});
+
 test("credentials that are refused on a reconnect end the client", async () => {
   const server = new FakeServer();
   const client = await server.connect();

@@ -1,75 +1,38 @@
 import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import type { Timer } from "@millrace/platform";
-import { type ClusterMetadata, CommandCode, Operation } from "@millrace/protocol";
+import { CommandCode, Operation } from "@millrace/protocol";
 import type { ResolvedOptions } from "../client-options.ts";
 import type { ClientPlatform } from "../client-platform.ts";
-import { ClusterObserver } from "../cluster-observer.ts";
-import { formatServerAddress, isSameServer, type ServerAddress } from "../server-address.ts";
+import { formatServerAddress, type ServerAddress } from "../server-address.ts";
 import { backOffDelayMs } from "./back-off.ts";
 import { type Call, NO_BYTES } from "./call.ts";
 import { ClientEvents } from "./client-events.ts";
 import { withWhatToCheck } from "./first-contact.ts";
-import { findLeader } from "./leader.ts";
 import type { Link, Transmission } from "./link.ts";
-import { type LoginFacts, login, withDeadline } from "./login.ts";
-import { LoginWatch, mayPass } from "./login-watch.ts";
-import { openLink, randomClientId } from "./open-link.ts";
+import type { LoginFacts } from "./login.ts";
+import { isPassing, LoginTour } from "./login-tour.ts";
+import { randomClientId } from "./open-link.ts";
 import { RequestQueue } from "./request-queue.ts";
-
-/**
- * Most moves from node to node in a row before the client stays where it is; the value of official clients.
- */
-const REDIRECTS_MAX = 3;
-
-/**
- * How long a login waits for one of several nodes, twice as long in each further round: a node that is cut
- * off from the others takes none, and they may.
- */
-const LOGIN_PATIENCE_MS = 5000;
 
 /** Longest time between two looks at deadlines and heartbeat. */
 const TICK_MAX_MS = 500;
 
-/** Errors of a login that may pass by themselves; every other one ends the client. */
-const PASSING: ReadonlySet<number> = new Set<number>([
-  ErrorCode.Disconnected,
-  ErrorCode.CannotEstablishConnection,
-  ErrorCode.TcpError,
-  ErrorCode.ConnectionClosed,
-  ErrorCode.RequestTimeout,
-  ErrorCode.TransientNotAccepted,
-  ErrorCode.TransientNotCommitted,
-  ErrorCode.StaleClient,
-  ErrorCode.ShuttingDown,
-  ErrorCode.TooManyConnections,
-]);
-
 type State = "connecting" | "ready" | "reconnecting" | "ended";
 
 /**
- * A registered client across connections: one random client id for life, one running request counter, and
- * the work of keeping a logged-in link under the request queue. Nothing it does on its own ever becomes an
+ * A registered client across connections: one random client id for life, one running request counter, and a
+ * logged-in link under the request queue, which a `LoginTour` brings. Nothing it does on its own ever becomes an
  * unhandled rejection.
  */
 export class Session {
   readonly events: ClientEvents;
   readonly #options: ResolvedOptions;
   readonly #platform: ClientPlatform;
-  readonly #client: bigint;
+  readonly #tour: LoginTour;
   readonly #queue: RequestQueue;
-  readonly #abort = new AbortController();
   readonly #onAbort = () => this.#end(abortedError());
   #state: State = "connecting";
   #link: Link | undefined;
-  /**
-   * The link the client moves away from. A server logs out whose connection ends, and what it knows of the
-   * client goes with that; so it is closed once the same client is logged in elsewhere.
-   */
-  #retired: Link | undefined;
-  #address: ServerAddress;
-  #facts: LoginFacts | undefined;
-  /** The cluster's nodes, as the last roster had them; none of a server that is alone. */
-  #nodes: readonly ServerAddress[] = [];
   #endError: CodedError | undefined;
   #tickTimer: Timer | undefined;
   #onIdle: (() => void) | undefined;
@@ -78,8 +41,6 @@ export class Session {
   private constructor(options: ResolvedOptions, platform: ClientPlatform) {
     this.#options = options;
     this.#platform = platform;
-    this.#address = options.addresses[0] as ServerAddress;
-    this.#client = randomClientId(platform);
     this.events = new ClientEvents((event, facts) => platform.publish(event, facts));
     this.#queue = new RequestQueue({
       clock: platform.clock,
@@ -88,6 +49,13 @@ export class Session {
       knowsRepetitions: options.transport !== "http",
       onNotAccepted: () => this.#leaveRefusingNode(),
       onIdle: () => this.#noteIdle(),
+    });
+    this.#tour = new LoginTour({
+      ...{ options, platform, client: randomClientId(platform) },
+      ownerOf: (own) => ({
+        onWritable: () => this.#queue.pump(),
+        onLost: (error, unanswered) => this.#onLost(own(), error, unanswered),
+      }),
     });
   }
 
@@ -103,10 +71,10 @@ export class Session {
     const session = new Session(options, platform);
     options.signal?.addEventListener("abort", session.#onAbort, { once: true });
     try {
-      await session.#establish();
+      session.#adopt(await session.#tour.logIn());
     } catch (error) {
       const { transport, tls } = options;
-      const to = { address: session.#address, transport, isEncrypted: tls !== undefined };
+      const to = { address: session.address, transport, isEncrypted: tls !== undefined };
       session.#end(withWhatToCheck(asCoded(error), to));
       throw session.#endError ?? error;
     }
@@ -116,12 +84,12 @@ export class Session {
 
   /** Who is logged in; of the latest login. */
   get facts(): LoginFacts {
-    return this.#facts as LoginFacts;
+    return this.#tour.facts as LoginFacts;
   }
 
   /** Address of the server in use, or of the last one. */
   get address(): ServerAddress {
-    return this.#address;
+    return this.#tour.address;
   }
 
   /** True while there is a logged-in connection. */
@@ -171,119 +139,19 @@ export class Session {
     });
   }
 
-  /** Goes round the known addresses while one of several has time to take the login. */
-  async #establish(): Promise<void> {
-    const { clock } = this.#platform;
-    const { requestTimeoutMs } = this.#options;
-    const endMs = clock.monotonicMs() + requestTimeoutMs;
-    for (let patienceMs = LOGIN_PATIENCE_MS; ; patienceMs *= 2) {
-      const candidates = this.#candidates();
-      const isAlone = candidates.length === 1;
-      const loginMs = isAlone ? requestTimeoutMs : Math.min(patienceMs, requestTimeoutMs / candidates.length);
-      const { error, isUndecided } = await this.#tryEach(candidates, loginMs);
-      if (error === undefined) return;
-      if (isAlone || !isUndecided || clock.monotonicMs() >= endMs) throw error;
-    }
-  }
-
-  /** Why no address took the login, if none did; `isUndecided` when one did not say no. */
-  async #tryEach(candidates: readonly ServerAddress[], loginMs: number) {
-    let [lastError, isUndecided]: [unknown, boolean] = [undefined, false];
-    for (const address of candidates) {
-      try {
-        this.#adopt(await this.#openLeader(address, loginMs));
-        return { error: undefined, isUndecided: false };
-      } catch (error) {
-        if (this.#endError !== undefined || !isPassing(error)) throw error;
-        // A node that answers and says why tells more than one that does not answer.
-        if (!isCodedError(lastError, ErrorCode.TransientNotAccepted)) lastError = error;
-        isUndecided ||= mayPass(error);
-      }
-    }
-    return { error: lastError, isUndecided };
-  }
-
-  /** Every known address once: the last good one, those that were given, those of the roster. */
-  #candidates(): ServerAddress[] {
-    const known: ServerAddress[] = [];
-    for (const address of [this.#address, ...this.#options.addresses, ...this.#nodes]) {
-      if (!known.some((one) => isSameServer(one, address))) known.push(address);
-    }
-    return known;
-  }
-
-  async #openLeader(first: ServerAddress, loginMs: number): Promise<Link> {
-    let address = first;
-    for (let redirects = 0; ; redirects += 1) {
-      const link = await this.#openLink(address, loginMs);
-      const { clock } = this.#platform;
-      const leader = await withDeadline(link, clock, this.#options.requestTimeoutMs, () =>
-        findLeader(link, clock, address, this.#options.transport),
-      );
-      // A node that cannot say does not make the others unknown.
-      if (leader.nodes.length > 0) this.#nodes = leader.nodes;
-      if (leader.moveTo === undefined || redirects === REDIRECTS_MAX) {
-        this.#address = address;
-        return link;
-      }
-      this.#retire(link);
-      address = leader.moveTo;
-    }
-  }
-
-  async #openLink(address: ServerAddress, loginMs: number): Promise<Link> {
-    const link = await openLink({
-      ...{ platform: this.#platform, options: this.#options, address, client: this.#client },
-      signal: this.#abort.signal,
-      ownerOf: (own) => ({
-        onWritable: () => this.#queue.pump(),
-        onLost: (error, unanswered) => this.#onLost(own(), error, unanswered),
-      }),
-    });
+  /** @throws CodedError when the session ended, or the link was lost, before it came here */
+  #adopt(link: Link): void {
     if (this.#endError !== undefined) {
       link.close(this.#endError, true);
       throw this.#endError;
     }
-    this.#link = link;
-    this.#facts = await this.#login(link, address, loginMs);
-    return link;
-  }
-
-  async #login(link: Link, address: ServerAddress, loginMs: number): Promise<LoginFacts> {
-    const { clock } = this.#platform;
-    const { credentials } = this.#options;
-    const watch = new LoginWatch({
-      ...{ clock, address, askRoster: () => this.#observedRoster(address) },
-      giveUp: (error) => link.close(error, true),
-    });
-    try {
-      return await withDeadline(link, clock, loginMs, () => login(link, clock, credentials));
-    } catch (error) {
-      throw watch.explained(error);
-    } finally {
-      watch.stop();
-    }
-  }
-
-  /** What a node says of its cluster on a connection of its own. */
-  async #observedRoster(address: ServerAddress): Promise<ClusterMetadata> {
-    const parts = { address, options: this.#options, platform: this.#platform };
-    const observer = await ClusterObserver.at({ ...parts, signal: this.#abort.signal });
-    try {
-      return await observer.getClusterMetadata();
-    } finally {
-      await observer.close();
-    }
-  }
-
-  #adopt(link: Link): void {
-    if (this.#endError !== undefined) throw this.#endError;
     if (!link.isOpen)
-      throw new CodedError(ErrorCode.Disconnected, "The connection was lost during the login.");
+      throw new CodedError(ErrorCode.Disconnected, "The connection was lost after the login.");
+    this.#link = link;
     this.#state = "ready";
-    this.#closeRetired();
+    this.#tour.closeRetired();
     link.lastSentMs = this.#platform.clock.monotonicMs();
-    this.events.emit("connected", { address: formatServerAddress(this.#address) });
+    this.events.emit("connected", { address: formatServerAddress(this.address) });
     this.#queue.attach(link);
   }
 
@@ -292,7 +160,7 @@ export class Session {
     this.#link = undefined;
     if (this.#state !== "ready") return;
     this.#state = "reconnecting";
-    this.events.emit("disconnected", { address: formatServerAddress(this.#address), error });
+    this.events.emit("disconnected", { address: formatServerAddress(this.address), error });
     this.#queue.detach(unanswered, error);
     this.#noteIdle();
     void this.#reconnect(error);
@@ -304,12 +172,12 @@ export class Session {
     let lastError = cause;
     for (let attempt = 1; attempt <= reconnect.retries; attempt += 1) {
       const delayMs = backOffDelayMs(reconnect, attempt, this.#platform.random.fraction());
-      const address = formatServerAddress(this.#address);
+      const address = formatServerAddress(this.address);
       this.events.emit("reconnecting", { address, attempt, delayMs });
       await this.#pause(delayMs);
       if (this.#endError !== undefined) return;
       try {
-        return await this.#establish();
+        return this.#adopt(await this.#tour.logIn());
       } catch (error) {
         lastError = asCoded(error);
         if (!isPassing(error)) break;
@@ -331,25 +199,14 @@ export class Session {
 
   #leaveRefusingNode(): boolean {
     const link = this.#link;
-    if (this.#nodes.length === 0 || link === undefined) return false;
+    if (!this.#tour.isInCluster || link === undefined) return false;
     const message = "The node did not accept requests for 2 s; the client looks for the leader.";
     const error = new CodedError(ErrorCode.TransientNotAccepted, message);
     // Afterwards: the queue is about to note the request that was refused.
     void Promise.resolve().then(() => {
-      if (this.#link === link && link.isOpen) this.#onLost(link, error, this.#retire(link));
+      if (this.#link === link && link.isOpen) this.#onLost(link, error, this.#tour.retire(link));
     });
     return true;
-  }
-
-  #retire(link: Link): readonly Transmission[] {
-    this.#closeRetired();
-    this.#retired = link;
-    return link.retire();
-  }
-
-  #closeRetired(): void {
-    this.#retired?.close(new CodedError(ErrorCode.Disconnected, "The client has moved."), false);
-    this.#retired = undefined;
   }
 
   #tick(): void {
@@ -393,22 +250,16 @@ export class Session {
     this.#tickTimer?.cancel();
     this.#wake?.();
     this.#options.signal?.removeEventListener("abort", this.#onAbort);
-    this.#abort.abort(error);
-    this.#closeRetired();
+    this.#tour.end(error);
     this.#link?.close(error, !isCodedError(error, ErrorCode.ClientShutdown));
     this.#queue.failAll(error);
     this.#noteIdle();
-    if (wasConnected)
-      this.events.emit("disconnected", { address: formatServerAddress(this.#address), error });
+    if (wasConnected) this.events.emit("disconnected", { address: formatServerAddress(this.address), error });
   }
 }
 
 function abortedError(): CodedError {
   return new CodedError(ErrorCode.Aborted, "The abort signal ended the client.");
-}
-
-function isPassing(error: unknown): boolean {
-  return isCodedError(error) && PASSING.has(error.code);
 }
 
 function asCoded(error: unknown): CodedError {

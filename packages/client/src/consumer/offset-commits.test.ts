@@ -56,6 +56,36 @@ test("what is settled meanwhile is stored first, and then that is the last one s
   await again;
 });
 
+test("a newer offset waits while the last one is stored again: refused for a moment, that would come behind it", async () => {
+  const { commits, asked, letGo } = heldCommits();
+  const again = commits.commitAgain(2, () => 14);
+  await turns();
+  commits.settle(2, 19);
+  const flushed = commits.flush();
+  await turns();
+  assert.deepEqual(asked, [14]);
+  letGo();
+  await again;
+  await turns();
+  assert.deepEqual(asked, [14, 19], "and it goes as soon as it may");
+  letGo();
+  await flushed;
+});
+
+test("a flush stores what is settled, also behind one that stores the last offset again", async () => {
+  const { commits, asked, letGo } = heldCommits();
+  commits.settle(0, 5);
+  const again = commits.commitAgain(2, () => 14);
+  const flushed = commits.flush();
+  commits.settle(1, 7);
+  for (const expected of [[5], [5, 7], [5, 7, 14]]) {
+    await turns();
+    assert.deepEqual(asked, expected);
+    letGo();
+  }
+  await Promise.all([again, flushed]);
+});
+
 test("with nothing stored and nothing settled nothing is stored again, and a refusal is no error", async () => {
   const commits = new OffsetCommits({
     ...{ clock: new SimClock(), intervalMs: 1000, countMax: 1, isConnected: () => true },

@@ -52,8 +52,10 @@ export class OffsetCommits {
     while (this.#running !== undefined) await this.#running;
     const offset = lastStored();
     if (this.#settled.has(partitionId)) await this.#commit();
-    // Anything but a refusal shows in the next commit.
-    else if (offset !== undefined) await this.#options.store(partitionId, offset).catch(() => undefined);
+    // Anything but a refusal shows in the next commit, which waits for this one as for any other.
+    else if (offset !== undefined) {
+      await this.#run(() => this.#options.store(partitionId, offset).catch(() => undefined));
+    }
   }
 
   /** The error of a commit in the background, once; the offsets it was about are kept. */
@@ -69,7 +71,7 @@ export class OffsetCommits {
    * @throws CodedError of the server or the connection; the offsets are kept for the next try
    */
   async flush(): Promise<void> {
-    await this.#running;
+    while (this.#running !== undefined) await this.#running;
     await this.#commit();
     const error = this.takeError();
     if (error !== undefined) throw error;
@@ -96,7 +98,12 @@ export class OffsetCommits {
 
   /** Never rejects; see `takeError`. */
   #commit(): Promise<void> {
-    this.#running ??= this.#store().finally(() => {
+    return this.#run(() => this.#store());
+  }
+
+  /** Sends what `send` says, or waits for what is on its way already; the rest goes on then. */
+  #run(send: () => Promise<void>): Promise<void> {
+    this.#running ??= send().finally(() => {
       this.#running = undefined;
       this.#goOn();
     });
