@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { isPartitions, smallCluster } from "../testing/small-cluster.ts";
+import { encodeCreateStream, NO_OPTIONS } from "@millrace/protocol";
+import { isPartitions, newWriter, smallCluster } from "../testing/small-cluster.ts";
 import { sendBody } from "../testing/test-batches.ts";
-import type { TestCluster } from "../testing/test-cluster.ts";
+import { TestCluster } from "../testing/test-cluster.ts";
 import { pollBody, polled } from "../testing/test-polls.ts";
+import { createSmallTopic } from "../testing/test-topics.ts";
 
 const NODES = [0, 1, 2] as const;
 
@@ -75,6 +77,43 @@ it("A node that lost its directory does not vote for a partition before the othe
     await cluster.until(
       () => group.replica?.status === "normal" && group.partition?.committedNextOffset === 2,
     );
+    assert.deepEqual(await textsOn(cluster, at), ["a", "b"], `node ${at}`);
+  }
+  await cluster.stop();
+});
+
+/** A partition that one of the nodes learned of from a snapshot of the metadata, with a message. */
+async function partitionFromSnapshot(): Promise<{ cluster: TestCluster; primary: number; late: number }> {
+  const cluster = await TestCluster.start(3, { config: { snapshotEveryOps: 5 } });
+  const primary = await cluster.metadataPrimary();
+  const late = (primary + 1) % 3;
+  const client = await cluster.login(primary);
+  cluster.kill(late);
+  await cluster.drive(createSmallTopic(client));
+  for (let count = 0; count < 10; count += 1) {
+    const stream = encodeCreateStream({ name: `passing ${count}`, options: NO_OPTIONS });
+    await cluster.drive(client.ok("CreateStream", stream));
+  }
+  await cluster.drive(client.ok("SendMessages", sendBody(["a"])));
+  await cluster.startNode(late);
+  const group = await cluster.group(late, 0);
+  await cluster.until(() => group.partition?.committedNextOffset === 1);
+  return { cluster, primary, late };
+}
+
+it("A node that learned of a partition from a snapshot knows after a restart that it forgot nothing of it.", async () => {
+  const { cluster, primary, late } = await partitionFromSnapshot();
+  const lost = NODES.find((at) => at !== primary && at !== late) ?? 0;
+  cluster.kill(late);
+  // Whoever forgot hears from both others; of two that forgot neither does.
+  cluster.wipe(lost);
+  await cluster.startNode(late);
+  await cluster.startNode(lost);
+  const writer = await newWriter(cluster, NODES);
+  await cluster.drive(writer.client.ok("SendMessages", sendBody(["b"])));
+  for (const at of NODES) {
+    const group = await cluster.group(at, 0);
+    await cluster.until(() => group.partition?.committedNextOffset === 2);
     assert.deepEqual(await textsOn(cluster, at), ["a", "b"], `node ${at}`);
   }
   await cluster.stop();

@@ -28,7 +28,9 @@ export class GroupRecovery {
   /**
    * Before the files are opened: finishes a cut, or the replacing of the files by another replica's, that a
    * kill interrupted; notes the view of a group that has just been made, so that one without a note is never
-   * taken for new, nor one with a note when the op that made it is executed again.
+   * taken for new, nor one with a note when the op that made it is executed again. So does a group that came
+   * with another node's metadata: it begins like one that was stopped, and may be normal in its first view
+   * without another note.
    * @throws CodedError what the disk answers
    */
   async prepare(disk: Disk, bornInView: number | undefined): Promise<void> {
@@ -37,9 +39,10 @@ export class GroupRecovery {
     const path = partitionPath(this.#identity);
     this.#isForgotten =
       !isKnown && (this.#replication.isForgotten(this.#identity) || (await holds(disk, path)));
-    if (bornInView !== undefined && !isKnown && !this.#isForgotten) {
-      this.#isNew = true;
-      await this.#write({ view: bornInView, logView: bornInView });
+    if (!isKnown && !this.#isForgotten) {
+      this.#isNew = bornInView !== undefined;
+      const view = bornInView ?? 0;
+      await this.#write({ view, logView: view });
     }
     const { cutAbove, hasIncoming } = viewLog.get(this.#identity);
     if (hasIncoming) {
