@@ -6,9 +6,6 @@ export const PIPELINE_DEPTH_MAX = 127;
 /** The deepest one of a replica that is alone: as many as a group of writes takes. */
 export const PIPELINE_ALONE_DEPTH_MAX = 4096;
 
-/** Slots of a new pipeline: most are never deeper. */
-const SLOTS_FIRST = 16;
-
 /** One op between its prepare and its end. */
 export interface Pending {
   readonly prepare: Prepare;
@@ -19,7 +16,8 @@ export interface Pending {
 }
 
 /**
- * The ops in flight, a contiguous run, in a ring of slots indexed by op that doubles when it is full.
+ * The ops in flight, a contiguous run, in a ring of slots indexed by op. The deeper one of a replica that is
+ * alone begins with as many slots as the others have and doubles them when they are taken.
  *
  * Adding, finding and releasing cost one array access and allocate only the `Pending`.
  */
@@ -37,7 +35,7 @@ export class Pipeline {
       "a pipeline is 1 to 4096 ops deep",
     );
     this.depth = depth;
-    this.#slots = emptySlots(Math.min(SLOTS_FIRST, depth));
+    this.#slots = emptySlots(Math.min(PIPELINE_DEPTH_MAX, depth));
     this.#floor = op;
     this.#last = op;
   }
