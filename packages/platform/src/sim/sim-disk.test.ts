@@ -64,6 +64,15 @@ test("names are only durable after their directory was synced", async () => {
   assert.equal((await first.stat("d"))?.kind, "directory");
 });
 
+test("a sync of a directory covers the names that were there when it was asked for, and no later ones", async () => {
+  const disk = new SimDisk();
+  await disk.openFile("before", "create");
+  const opening = disk.openFile("late", "create");
+  const syncing = disk.syncDirectory("");
+  await Promise.all([opening, syncing]);
+  assert.deepEqual(await disk.crash({ keep: "none" }).readDirectory(""), [{ name: "before", kind: "file" }]);
+});
+
 test("a whole file is old or new after power loss at any moment, never a mixture", async () => {
   const seen = new Set<string>();
   for (let seed = 1; seed <= 150; seed++) {

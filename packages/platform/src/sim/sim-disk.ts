@@ -113,10 +113,11 @@ export class SimDisk implements Disk {
   }
 
   syncDirectory(path: string): Promise<void> {
+    const end = this.#names.beginSync(path);
     return this.#perform("sync-directory", path, () => {
       if (this.#names.find(path)?.kind !== "directory")
         throw diskError({ operation: "sync", path, errno: "ENOENT" });
-      this.#names.syncDirectory(path);
+      end();
     });
   }
 

@@ -59,11 +59,16 @@ export class SimNames {
     if (from !== to && source !== undefined) this.#change({ kind: "rename", from, to, node: source });
   }
 
-  /** Makes the changes durable that touch names right below `path`. */
-  syncDirectory(path: string): void {
-    const covered = this.#pending.filter((change) => touches(change, path));
-    this.#pending = this.#pending.filter((change) => !covered.includes(change));
-    for (const change of covered) apply(this.#durable, change);
+  /**
+   * Begins to make the changes durable that touch names right below `path`, and answers what ends it. Those
+   * that come meanwhile are not covered.
+   */
+  beginSync(path: string): () => void {
+    const covered = new Set(this.#pending.filter((change) => touches(change, path)));
+    return () => {
+      for (const change of this.#pending) if (covered.has(change)) apply(this.#durable, change);
+      this.#pending = this.#pending.filter((change) => !covered.has(change));
+    };
   }
 
   /**

@@ -8,17 +8,17 @@ import type { PartitionState } from "./partition-state.ts";
 /**
  * The two files of the active segment and what of them is not synced yet.
  *
- * A sync that fails fences the partition (`state.fault`): what it covered is in doubt. A system tells one of
- * two syncs of a file that overlap of a failure, so neither is believed before both are over. Files are never
- * closed under a sync.
+ * A sync that fails fences the partition (`state.fault`): what it covered is in doubt. Of two syncs of a file
+ * that overlap a system tells one of a failure, so neither is believed before both are over. Files are
+ * never closed under a sync.
  */
 export class ActiveFiles {
   readonly #disk: Disk;
   readonly #state: PartitionState;
   #files: SegmentFiles;
   /**
-   * Writes that came to their end: ours, those of the process before, the first record of the segment; and how
-   * many of them a sync covers that came back.
+   * Writes that came to their end: ours, those of the process before, the first record of the segment; and
+   * how many of them a sync covers that came back.
    */
   #writtenCount = 1;
   #syncedCount = 0;
@@ -88,7 +88,7 @@ export class ActiveFiles {
     this.#syncedCount = Math.max(this.#syncedCount, covered);
   }
 
-  /** Waits for the datasyncs of a group that are under way. @throws CodedError what one of them failed with */
+  /** Waits for a group's datasyncs that are under way. @throws CodedError what one of them failed with */
   #groupSynced(): Promise<void> {
     const waiting = this.#whenGroupSynced;
     if (waiting === undefined) return Promise.resolve();

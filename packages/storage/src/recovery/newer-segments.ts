@@ -44,7 +44,7 @@ export interface Surroundings {
    * segment can be that of a new one.
    */
   readonly hasState: boolean;
-  /** The segment after it. What that one's name says begins there: nothing of this one lies at or behind it. */
+  /** The segment after it: where that one begins by its name, or behind, lies nothing of this one. */
   readonly next: SegmentName | undefined;
 }
 
