@@ -1,3 +1,4 @@
+import { endWithNpx } from "./npx-parent.ts";
 import { openProcessWorld } from "./process-world.ts";
 import { runCli } from "./run-cli.ts";
 
@@ -7,6 +8,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 });
 process.stderr.on("error", () => {});
 
+endWithNpx();
 const exitCode = await runCli(process.argv.slice(2), openProcessWorld());
 // Standard input may stay open after the command is done with it; what was printed must still get out.
 process.stdout.write("", () => process.exit(exitCode));

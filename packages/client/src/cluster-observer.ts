@@ -45,7 +45,10 @@ export class ClusterObserver {
     this.#node = node;
   }
 
-  /** Connects to the first address that answers; the signal ends what is asked later, too. @throws CodedError CannotEstablishConnection and others */
+  /**
+   * Connects to the first address that answers; the signal ends what is asked later, too.
+   * @throws CodedError CannotEstablishConnection and others
+   */
   static async connect(given: ClientOptions): Promise<ClusterObserver> {
     checkOptions(given);
     const platform = given.platform ?? createDefaultPlatform();

@@ -7,6 +7,7 @@ import { type ClusterFolder, openFolder, writeConfigs } from "./folder.ts";
 import { freePorts } from "./free-ports.ts";
 import { untilLogin, watchLeader } from "./leader-watch.ts";
 import { type DevNode, HOST, planNodes, wantedPorts } from "./plan.ts";
+import { thingsToTry } from "./things-to-try.ts";
 
 /** What is asked of a cluster on this machine. */
 export interface DevClusterOptions {
@@ -86,7 +87,9 @@ async function follow({ world, output }: DevClusterParts, running: Running): Pro
     const fields = fieldsOf(servers, leader);
     const { parts } = rows(fields.slice(0, SHOWN_FIELDS), nodes, "");
     output.show({ json: rows(fields, nodes, "").json, parts });
-    for (const line of thingsToTry(running, leader)) output.line(line);
+    const { environment } = world;
+    const atHand = { ...running, leader, environment, pidOf: (node: DevNode) => servers.pidOf(node) };
+    for (const line of thingsToTry(atHand)) output.line(line);
     return true;
   };
   const timer = setTimeout(() => show(undefined), FIRST_LEADER_MS);
@@ -149,22 +152,4 @@ function eventsOn(output: Output): NodeEvents {
 function credentialsOf(environment: World["environment"]) {
   const variable = (name: string) => environment[`MILLRACE_ROOT_${name}`] ?? environment[`IGGY_ROOT_${name}`];
   return { username: variable("USERNAME") ?? "iggy", password: variable("PASSWORD") ?? "iggy" };
-}
-
-function thingsToTry({ nodes, servers, folder }: Running, leader: string | undefined): string[] {
-  const other = nodes.find(({ name }) => name !== leader) ?? nodes[0];
-  const led = nodes.find(({ name }) => name === leader) ?? nodes[0];
-  if (other === undefined || led === undefined) return [];
-  return [
-    `Configuration and logs are below ${folder.path}. Ctrl-C stops all nodes${folder.isKept ? "" : " and removes it"}.`,
-    "Try in a second shell (with your root user, if you named one):",
-    "  export MILLRACE_USERNAME=iggy MILLRACE_PASSWORD=iggy",
-    `  export MILLRACE_TCP_SERVER_ADDRESS=${HOST}:${other.ports.tcp}   # any node will do`,
-    "  millrace stream create shop",
-    "  millrace topic create shop orders 1 none",
-    '  millrace message send shop orders "first"',
-    `  kill -9 ${servers.pidOf(led) ?? "PID"}   # ${led.name}, which leads`,
-    '  millrace message send shop orders "second"',
-    "  millrace message poll shop orders 0 --first -m 10",
-  ];
 }

@@ -54,6 +54,20 @@ test("A process about to end writes what waits before it goes on; a line on its 
   });
 });
 
+/** Waits until there are so many files and one of them has the text. */
+async function untilWritten(folder: string, text: string, filesCount: number): Promise<void> {
+  const endMs = performance.now() + 10_000;
+  for (;;) {
+    const names = await readdir(folder);
+    const contents = await Promise.allSettled(names.map((name) => readFile(join(folder, name), "utf8")));
+    // One that is put aside between the two calls is found in the next round.
+    const isThere = contents.some((one) => one.status === "fulfilled" && one.value.includes(text));
+    if (isThere && names.length === filesCount) return;
+    assert.ok(performance.now() < endMs, `${text} and ${filesCount} files are there in time: ${names}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
 test("A full file is put aside, a new one is begun, no line is lost, and the tail has them in order.", async () => {
   await inFolder({ fileLengthMax: 1000 }, async (files, folder, clock) => {
     let expected = "";
@@ -63,7 +77,8 @@ test("A full file is put aside, a new one is begun, no line is lost, and the tai
         expected += line(`${round}-${index}`);
       }
       await clock.run(5);
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      // A round has 890 bytes, so each but the first one fills a file.
+      await untilWritten(folder, `"${round}-59"`, round + 1);
     }
     await files.close();
     const names = (await readdir(folder)).sort();

@@ -154,7 +154,17 @@ test("systemd hears that the server is ready, alive and stopping; without it not
   await mkdir(tools);
   await writeFile(join(tools, "systemd-notify"), `#!/bin/sh\necho "$NOTIFY_SOCKET $*" >>'${heard}'\n`);
   await chmod(join(tools, "systemd-notify"), 0o755);
-  const run = async (environment: Record<string, string>) => {
+  // Each word is a process of its own, which may outlive the server a little.
+  const untilHeard = async (words: readonly string[]) => {
+    const endMs = Date.now() + 15_000;
+    for (;;) {
+      const text = await readFile(heard, "utf8");
+      if (words.every((word) => text.includes(word))) return text.trim().split("\n");
+      assert.ok(Date.now() < endMs, `${words.join(" and ")} are heard, not only: ${text}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  const run = async (environment: Record<string, string>, running: readonly string[], end: string) => {
     await writeFile(heard, "");
     const server = new ServerProcess(["--data", join(folder, "systemd")], {
       ...ENVIRONMENT,
@@ -162,20 +172,21 @@ test("systemd hears that the server is ready, alive and stopping; without it not
       ...environment,
     });
     await server.port();
+    await untilHeard(running);
+    // Time for what must not be said.
     await new Promise((resolve) => setTimeout(resolve, 700));
     server.signal("SIGTERM");
     assert.equal(await server.exit(), 0, server.stderr);
-    // Each word is a process of its own, which may outlive the server a little.
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    return (await readFile(heard, "utf8")).trim().split("\n");
+    return untilHeard([end]);
   };
-  const lines = await run({ NOTIFY_SOCKET: "/run/notify", WATCHDOG_USEC: "300000" });
+  const notify = { NOTIFY_SOCKET: "/run/notify", WATCHDOG_USEC: "300000" };
+  const lines = await run(notify, ["--ready", "WATCHDOG=1"], "--stopping");
   for (const word of ["--ready", "WATCHDOG=1", "--stopping"]) {
     assert.ok(lines.includes(`/run/notify ${word}`), lines.join());
   }
-  const others = await run({ NOTIFY_SOCKET: "/run/notify", WATCHDOG_USEC: "300000", WATCHDOG_PID: "1" });
+  const others = await run({ ...notify, WATCHDOG_PID: "1" }, ["--ready"], "--stopping");
   assert.deepEqual(others, ["/run/notify --ready", "/run/notify --stopping"]);
-  assert.deepEqual(await run({}), [""]);
+  assert.deepEqual(await run({}, [], ""), [""]);
 });
 
 test("A taken port refuses the start, and the data folder is free again.", async () => {

@@ -124,8 +124,6 @@ async function startAt(dataPath: string, options: StartOptions): Promise<Running
   });
   const onConnection = (connection: Connection) => broker.onConnection(connection);
   const { clock, random } = platform;
-  const unusedCredentials = () =>
-    tellUnusedCredentials(options, broker.shard.catalog.userById(ROOT_USER_ID), platform);
   let listeners: OpenListeners | undefined;
   const stop = async () => {
     http?.stopBeingReady();
@@ -136,12 +134,12 @@ async function startAt(dataPath: string, options: StartOptions): Promise<Running
   };
   try {
     logDisk = await keepLogFiles(config.logging, { dataPath, platform, sinks: options.sinks });
-    const told = madeRootUser === undefined && cluster === undefined && unusedCredentials();
+    const isOld = madeRootUser === undefined && cluster === undefined;
+    const told = isOld && tellUnusedCredentials(options, rootUserOf(broker), platform);
     await cluster?.listen();
     listeners = await openListeners(config, { kernel, leases: pool, clock, random, onConnection, log });
     http = await startHttp({ config, platform, metrics, broker, kernel, pool });
-    const portOf = (name: ListenerName) => listeners?.opened.get(name)?.port ?? 0;
-    bound = { host, tcpPort: portOf("tcp"), httpPort: http?.port ?? 0, websocketPort: portOf("websocket") };
+    bound = { host, ...portsOf(listeners, http) };
     const open = listenerAddresses(listeners.opened, http);
     const addresses = Object.fromEntries(open);
     log.info("The listeners are open.", addresses);
@@ -153,6 +151,16 @@ async function startAt(dataPath: string, options: StartOptions): Promise<Running
     await stop();
     throw error;
   }
+}
+
+function rootUserOf({ shard }: Broker) {
+  return shard.catalog.userById(ROOT_USER_ID);
+}
+
+/** Ports that are really bound; 0 for what is off. */
+function portsOf({ opened }: OpenListeners, http: HttpListener | undefined) {
+  const portOf = (name: ListenerName) => opened.get(name)?.port ?? 0;
+  return { tcpPort: portOf("tcp"), httpPort: http?.port ?? 0, websocketPort: portOf("websocket") };
 }
 
 /** On a full disk it is left out: what is stored can still be read, and deleted. */

@@ -21,8 +21,8 @@ type State = "connecting" | "ready" | "reconnecting" | "ended";
 
 /**
  * A registered client across connections: one random client id for life, one running request counter, and a
- * logged-in link under the request queue, which a `LoginTour` brings. Nothing it does on its own ever becomes an
- * unhandled rejection.
+ * logged-in link under the request queue, which a `LoginTour` brings. Nothing it does on its own ever becomes
+ * an unhandled rejection.
  */
 export class Session {
   readonly events: ClientEvents;

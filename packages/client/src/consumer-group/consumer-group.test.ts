@@ -184,11 +184,13 @@ test("a partition that moves waits for its handler; the ones that stay are not d
     letGo = resolve;
   });
   await send(place, 1, 0, 3);
-  const first = new Member(await connect(), { ...place, commitIntervalMs: 60_000 }, (message) =>
-    message.partitionId === 1 ? held : undefined,
-  );
-  await until(() => first.partitions().length === 2);
-  await pause(100);
+  let isHeld = false;
+  const first = new Member(await connect(), { ...place, commitIntervalMs: 60_000 }, (message) => {
+    if (message.partitionId !== 1) return undefined;
+    isHeld = true;
+    return held;
+  });
+  await until(() => isHeld);
   const second = new Member(await connect(), place);
   await pause(300);
   assert.deepEqual(second.seen, [], "what another member works on is not handed out");
@@ -205,13 +207,20 @@ test("a partition that moves waits for its handler; the ones that stay are not d
 test("a handler that takes longer than a hand-over may loses its partition, without an error and without going on", async () => {
   const place = await newTopic(2);
   await send(place, 1, 0, 4);
-  const first = new Member(await connect(), place, (message) =>
-    message.partitionId === 1 ? (pause(4500) as Promise<void>) : undefined,
-  );
-  await until(() => first.partitions().length === 2);
-  await pause(50);
+  let isHeld = false;
+  let letGo = () => {};
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const first = new Member(await connect(), place, (message) => {
+    if (message.partitionId !== 1) return undefined;
+    isHeld = true;
+    return held;
+  });
+  await until(() => isHeld);
   const second = new Member(await connect(), place);
-  await until(() => second.seen.length === 4);
+  await until(() => second.seen.length === 4, 20_000);
+  letGo();
   await until(() => first.seen.length === 1);
   await send(place, 0, 0, 1);
   await until(() => first.seen.length === 2);

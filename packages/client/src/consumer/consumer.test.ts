@@ -25,6 +25,15 @@ async function setUp(partitionsCount: number, options: Parameters<FakeServer["co
   return { server, topic, client, open };
 }
 
+/** Waits for what a test does next. */
+async function until(isSo: () => boolean): Promise<void> {
+  const endMs = performance.now() + 10_000;
+  while (!isSo()) {
+    assert.ok(performance.now() < endMs, `not so after 10 s: ${isSo}`);
+    await pause(1);
+  }
+}
+
 async function take(client: MillraceClient, count: number, options: Partial<ConsumerOptions> = {}) {
   const seen: string[] = [];
   for await (const message of client.consumer({ stream: "s", topic: "t", consumer: "c", ...options })) {
@@ -111,9 +120,7 @@ test("what is settled while offsets are on their way is stored without another m
   topic.append(0, texts(0, 5));
   const consumer = open({ commitCount: 2, commitIntervalMs: 60_000 });
   const running = consumer.run(() => {});
-  const deadlineMs = Date.now() + 5000;
-  while (topic.committed.get(0) !== 4 && Date.now() < deadlineMs) await pause(1);
-  assert.equal(topic.committed.get(0), 4);
+  await until(() => topic.committed.get(0) === 4);
   await consumer.close();
   await running;
   await client.close();
@@ -140,7 +147,7 @@ test("offsets are stored in groups: after a count, after a time, and at the end"
     seen += 1;
     if (seen % 5 === 0) await pause(2);
   });
-  while (seen < 25) await pause(1);
+  await until(() => seen === 25);
   await byCount.close();
   await running;
   assert.ok(topic.commits.length <= 4, "three groups and perhaps one in between");
@@ -149,7 +156,7 @@ test("offsets are stored in groups: after a count, after a time, and at the end"
   topic.append(0, ["late"]);
   const byTime = open({ commitIntervalMs: 10 });
   const other = byTime.run(() => {});
-  while (topic.committed.get(0) !== 25) await pause(1);
+  await until(() => topic.committed.get(0) === 25);
   await byTime.close();
   await other;
   await client.close();
@@ -186,7 +193,7 @@ test("auto stores with the poll and does not poll ahead; manual stores only what
 });
 
 test("a start by offset, first or last is kept to; last begins with the newest and misses nothing", async () => {
-  const { topic, client, open } = await setUp(1);
+  const { server, topic, client, open } = await setUp(1);
   topic.append(0, texts(0, 10));
   assert.deepEqual(await take(client, 2, { startAt: { offset: 7n } }), texts(7, 9));
   assert.deepEqual(await take(client, 2, { startAt: "first" }), texts(0, 2));
@@ -196,10 +203,13 @@ test("a start by offset, first or last is kept to; last begins with the newest a
   topic.committed.clear();
   const seen: string[] = [];
   const consumer = open({ startAt: "last" });
+  const polls = () => server.received("PollMessages").length;
+  const before = polls();
   const running = consumer.run((message) => void seen.push(message.text()));
-  await pause(10);
+  // The answer to its first poll is there when it asks again.
+  await until(() => polls() > before + 1);
   topic.append(0, texts(0, 5));
-  while (seen.length < 5) await pause(1);
+  await until(() => seen.length >= 5);
   assert.deepEqual(seen, texts(0, 5));
   await consumer.close();
   await running;
@@ -266,13 +276,22 @@ test("close waits for a running handler and stores its message", async () => {
   const { topic, client, open } = await setUp(1);
   topic.append(0, texts(0, 5));
   const consumer = open();
-  let isDone = false;
+  let [isHandling, isDone] = [false, false];
+  let letGo = () => {};
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
   const running = consumer.run(async () => {
-    await pause(20);
+    isHandling = true;
+    await held;
     isDone = true;
   });
-  await pause(8);
-  await consumer.close();
+  await until(() => isHandling);
+  const closing = consumer.close();
+  const first = await Promise.race([closing.then(() => "closed"), pause(20).then(() => "waits")]);
+  assert.equal(first, "waits");
+  letGo();
+  await closing;
   assert.equal(isDone, true);
   assert.equal(topic.committed.get(0), 0);
   await running;
@@ -318,8 +337,11 @@ test("the signal ends a waiting consumer with an error, and what was settled is 
   topic.append(0, texts(0, 3));
   const abort = new AbortController();
   const consumer = open({ signal: abort.signal, pollIntervalMs: 1000 });
-  const running = consumer.run(() => {});
-  await pause(20);
+  let seen = 0;
+  const running = consumer.run(() => {
+    seen += 1;
+  });
+  await until(() => seen === 3);
   abort.abort();
   await assert.rejects(running, hasCode(ErrorCode.Aborted));
   assert.equal(topic.committed.get(0), 2);

@@ -63,11 +63,27 @@ test("a batch is cut by count and by length, and one send may span several", asy
 });
 
 test("a message waits for company as long as linger says, and no longer", async () => {
-  const { server, client } = await setUp();
+  const server = new FakeServer();
+  const { clock } = server.platform;
+  const lingers: (() => void)[] = [];
+  // The time of the linger passes when the test says so.
+  const held: typeof clock = {
+    monotonicMs: () => clock.monotonicMs(),
+    wallMicros: () => clock.wallMicros(),
+    afterEvent: (callback) => clock.afterEvent(callback),
+    setTimer: (delayMs, callback) => {
+      if (delayMs !== 40) return clock.setTimer(delayMs, callback);
+      lingers.push(callback);
+      return { cancel: () => {} };
+    },
+  };
+  const client = await server.connect({ platform: { ...server.platform, clock: held } });
   const producer = client.producer({ ...target, lingerMs: 40 });
   const sent = producer.send({ payload: "x" });
-  await pause(10);
+  await pause(20);
   assert.equal(server.received("SendMessages").length, 0);
+  assert.equal(lingers.length, 1);
+  lingers[0]?.();
   await sent;
   assert.equal(server.received("SendMessages").length, 1);
   await client.close();

@@ -81,17 +81,19 @@ for (const useOnread of [true, false]) {
 
     test("a reset by the peer is Disconnected, and what was queued fails", async () => {
       const written: (CodedError | undefined)[] = [];
+      let isQueued = false;
       const onConnection = (connection: Connection) => {
         connection.onMessage = () => {
           const big = new Uint8Array(4 * MIB);
           for (let index = 0; index < 8; index++) connection.send([big], (error) => written.push(error));
+          isQueued = true;
         };
       };
       await withListener({ useOnread, onConnection }, async ({ listener, closed }) => {
         const peer = await rawPeer(listener);
         peer.socket.pause();
         peer.socket.write(headerOf(256));
-        await delay(50);
+        await until(() => isQueued);
         peer.socket.resetAndDestroy();
         await until(() => closed.length === 1 && written.length === 8);
         assert.ok(isCodedError(closed[0], ErrorCode.Disconnected));

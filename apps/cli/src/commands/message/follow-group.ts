@@ -22,6 +22,8 @@ export async function followGroup(
   const consumer = client.consumerGroup(place);
   const close = () => void consumer.close().catch(() => undefined);
   signal.addEventListener("abort", close, { once: true });
+  // Ctrl-C may have come while the client was connecting.
+  if (signal.aborted) close();
   for await (const message of consumer) {
     await printer.print([message]);
     if (!printer.isDone && !signal.aborted) continue;

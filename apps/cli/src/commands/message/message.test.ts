@@ -237,6 +237,29 @@ test("tail shows the last messages over all partitions in the order of time", as
   );
 });
 
+async function until(isSo: () => boolean): Promise<void> {
+  const endMs = performance.now() + 10_000;
+  while (!isSo()) {
+    assert.ok(performance.now() < endMs, `not so after 10 s: ${isSo}`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
+/** Waits until a tail that follows has asked each partition so many times more, and shown what it got. */
+async function rounds(client: FakeClient, count: number): Promise<void> {
+  const asked = (id: number) =>
+    client.calls.filter(([name, poll]) => name === "pollMessages" && (poll as Poll).partitionId === id)
+      .length;
+  const followed = client.topic.partitions.map((_, id) => id).filter((id) => id === 0 || asked(id) > 0);
+  const before = followed.map(asked);
+  // The answer to the last poll is shown before the next one is asked for.
+  await until(() => followed.every((id, at) => asked(id) > (before[at] ?? 0) + count));
+}
+
+interface Poll {
+  readonly partitionId?: number;
+}
+
 test("tail follows until Ctrl-C and then succeeds", async () => {
   const client = new FakeClient();
   client.append(0, ["old"]);
@@ -247,10 +270,10 @@ test("tail follows until Ctrl-C and then succeeds", async () => {
       press = given;
     },
   });
-  await new Promise((resolve) => setTimeout(resolve, 30));
+  await rounds(client, 2);
   client.append(0, ["new one"]);
   client.append(1, ["new two"]);
-  await new Promise((resolve) => setTimeout(resolve, 250));
+  await rounds(client, 2);
   press();
   const ran = await running;
   assert.equal(ran.exitCode, 0);
@@ -268,9 +291,9 @@ test("tail goes on with what follows a purge", async () => {
   const running = runFake([...TAIL, "0", "-n", "1", "--count", "3", "--output", "list"], {
     client: client.asClient(),
   });
-  await new Promise((resolve) => setTimeout(resolve, 30));
+  await rounds(client, 2);
   client.topic.partitions[0]?.partition.splice(0);
-  await new Promise((resolve) => setTimeout(resolve, 250));
+  await rounds(client, 2);
   client.append(0, ["new a", "new b"]);
   const lines = (await running).stdout.trim().split("\n");
   assert.deepEqual(
@@ -281,13 +304,17 @@ test("tail goes on with what follows a purge", async () => {
 
 test("Ctrl-C ends a tail even while the server does not answer", async () => {
   const client = new FakeClient();
-  client.pollMessages = () => new Promise(() => {});
+  let isAsked = false;
+  client.pollMessages = () => {
+    isAsked = true;
+    return new Promise(() => {});
+  };
   let press = () => {};
   const onListen = (given: () => void) => {
     press = given;
   };
   const running = runFake([...TAIL, "--first"], { client: client.asClient(), onListen });
-  await new Promise((resolve) => setTimeout(resolve, 30));
+  await until(() => isAsked);
   press();
   assert.equal((await running).exitCode, 0);
 });
@@ -347,10 +374,26 @@ test("Ctrl-C ends a tail of a group and closes its member", async () => {
     press = given;
   };
   const running = runFake([...TAIL, "--group", "readers"], { client: client.asClient(), onListen });
-  await new Promise((resolve) => setTimeout(resolve, 30));
+  await until(() => client.calls.some(([name]) => name === "consumerGroup"));
   press();
   assert.equal((await running).exitCode, 0);
   assert.deepEqual(client.calls.at(-1), ["closeGroup"]);
+});
+
+test("Ctrl-C ends a tail of a group that is not connected yet", async () => {
+  const client = new FakeClient();
+  let press = () => {};
+  const running = runFake([...TAIL, "--group", "readers"], {
+    onListen: (given) => {
+      press = given;
+    },
+    connect: async () => {
+      press();
+      return client.asClient();
+    },
+  });
+  assert.equal((await running).exitCode, 0);
+  assert.ok(client.calls.some(([name]) => name === "closeGroup"));
 });
 
 test("a flush is asked for as typed", async () => {
