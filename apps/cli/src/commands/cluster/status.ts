@@ -75,7 +75,7 @@ const UNTOLD: ReadonlySet<number> = new Set([
 /** `millrace cluster status`; ends with 1 when the cluster, or a partition looked at, takes no writes. */
 export const addClusterStatus: AddCommand = (parent, run) => {
   const summary =
-    "say who leads what, who is behind, and whether all of it takes writes; ends with 1 if something does not";
+    "say who leads what, who is behind, and whether all takes writes; ends with 1 if something does not";
   leaf(parent, { name: "status", alias: "s", summary })
     .option("-p, --partitions", "one row for each node of each partition")
     .option("--stream <stream>", "only partitions of this stream, by id or name", parseIdOrName)
