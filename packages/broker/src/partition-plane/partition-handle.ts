@@ -82,8 +82,8 @@ export interface OffsetOp extends ClientOp {
 export interface StoreOffsetOp extends OffsetOp {
   readonly offset: bigint;
   /**
-   * Number of the last purge before the messages that the offset is of; nothing where that is not known. Behind
-   * another one it would hide new messages: nothing is moved then.
+   * Number of the last purge before the messages that the offset is of; nothing where that is not known.
+   * Behind another one it would hide new messages: nothing is moved then.
    */
   readonly generation?: number | undefined;
 }

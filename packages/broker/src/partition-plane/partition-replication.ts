@@ -113,7 +113,7 @@ export class PartitionReplication {
     return this.#link.isStopped || this.#shared.isStopped;
   }
 
-  /** Milliseconds after which every node that hears of anything has heard what is committed: two broadcasts. */
+  /** Milliseconds of two broadcasts: every node that hears of anything has heard by then what is committed. */
   get hearsayMs(): number {
     const { commitBroadcastInterval } = this.#peers.options.timing ?? CLUSTER_TIMING;
     return 2 * commitBroadcastInterval * TICK_MS;

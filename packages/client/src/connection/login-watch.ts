@@ -20,9 +20,9 @@ export interface LoginWatchOptions {
 }
 
 /**
- * Looks after a login that does not come to an end: a node without a majority, or one that its cluster has not
- * taken in, accepts the connection and can log nobody in. Once the node says that it lacks a majority, or twice
- * that it was not taken in, the login ends, and its error says so.
+ * Looks after a login that does not come to an end: a node without a majority, or one that its cluster has
+ * not taken in, accepts the connection and can log nobody in. Once the node says that it lacks a majority, or
+ * twice that it was not taken in, the login ends, and its error says so.
  */
 export class LoginWatch {
   readonly #options: LoginWatchOptions;

@@ -103,7 +103,7 @@ export class StateFetch {
     this.#settle()?.failed(this.#failure);
   }
 
-  /** Ends it likewise, whatever else ends it meanwhile: the state is not wanted, and nothing of it is kept. */
+  /** Ends it likewise, whatever else ends it: the state is not wanted, and nothing of it is kept. */
   giveUp(reason: CodedError): void {
     this.#isWanted = false;
     this.#failure = reason;

@@ -15,7 +15,7 @@ function groupOf(partitionId: number): GroupAddress {
   return { kind: "partition", partition: { streamId: 0, topicId: 0, partitionId, revision: 4 } };
 }
 
-/** A fetcher whose sinks keep what comes; `failure` is why they cannot use it, `keeping` how long keeping takes. */
+/** A fetcher whose sinks keep what comes; `failure` is why they cannot use it, `keeping` ends keeping. */
 function fetcherOf(failure?: CodedError, held: readonly number[] = [], keeping = Promise.resolve()) {
   const asked: Asked[] = [];
   const kept: string[] = [];
