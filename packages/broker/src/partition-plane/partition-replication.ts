@@ -113,7 +113,7 @@ export class PartitionReplication {
     return this.#link.isStopped || this.#shared.isStopped;
   }
 
-  /** Milliseconds of two broadcasts: every node that hears of anything has heard by then what is committed. */
+  /** Milliseconds of two broadcasts: whoever hears of anything has heard by then what is committed. */
   get hearsayMs(): number {
     const { commitBroadcastInterval } = this.#peers.options.timing ?? CLUSTER_TIMING;
     return 2 * commitBroadcastInterval * TICK_MS;
