@@ -16,6 +16,7 @@ export { Broker, createBroker } from "./broker.ts";
 export { BROKER_DEFAULTS, type BrokerConfig } from "./broker-config.ts";
 export type { BrokerOptions, RootUser } from "./broker-options.ts";
 export type { ClusterOptions } from "./cluster/cluster-options.ts";
+export { whyNoLogin } from "./cluster/why-no-login.ts";
 export { type CatalogSource, readCatalog } from "./metadata-plane/read-catalog.ts";
 export type { BrokerMetrics } from "./metrics.ts";
 export { type FoundFolder, partitionFolders } from "./partition-plane/orphan-partitions.ts";

@@ -3,6 +3,8 @@ import type { Observer } from "../connection/client.ts";
 
 /** Partitions asked for at once. */
 const PAGE = 1000;
+/** Committed ops that a node may lack of one group while it keeps up: more are never on their way. */
+const LAG_MAX = 127;
 
 /** Where one node stands in one group. */
 export interface NodeInGroup {
@@ -34,6 +36,9 @@ export interface PartitionTotals {
   readonly lag: number | undefined;
 }
 
+/** How far a node keeps up with its groups; nothing is known of one that did not answer. */
+export type Keeping = "up" | "behind" | "unknown";
+
 /** All groups of a cluster. */
 export interface GroupsOfCluster {
   readonly metadata: readonly NodeInGroup[];
@@ -41,6 +46,10 @@ export interface GroupsOfCluster {
   /** The first ones, as many as were wanted. */
   readonly partitions: readonly PartitionInCluster[];
   readonly partitionsCount: number;
+  /** Those that no node leads, as far as the nodes that answered know. */
+  readonly leaderlessCount: number;
+  /** By replica id. */
+  readonly keeping: readonly Keeping[];
 }
 
 /** Which partitions count, and how many are told one by one. */
@@ -58,7 +67,9 @@ export async function groupsOf(
 ): Promise<GroupsOfCluster> {
   const totals = names.map((node) => newTotal(node));
   const partitions: PartitionInCluster[] = [];
+  const behind = new Set<string>();
   let partitionsCount = 0;
+  let leaderlessCount = 0;
   let page: ClusterGroups;
   let after: ClusterGroups["next"];
   do {
@@ -66,6 +77,8 @@ export async function groupsOf(
     for (const group of page.partitions) {
       const nodes = nodesIn(names, group.standings);
       for (const [at, one] of nodes.entries()) addTo(totals[at], one);
+      for (const one of nodes) if (isBehind(one)) behind.add(one.node);
+      if (!nodes.some(({ leads }) => leads)) leaderlessCount += 1;
       const { streamId, topicId, partitionId } = group;
       if (partitions.length < limit)
         partitions.push({ partition: `${streamId}/${topicId}/${partitionId}`, nodes });
@@ -81,7 +94,13 @@ export async function groupsOf(
     total.isTold = metadata[at]?.standing !== undefined || total.partitionsCount > 0;
     if (!total.isTold) total.lag = undefined;
   }
-  return { metadata, totals, partitions, partitionsCount };
+  for (const one of metadata) if (isBehind(one)) behind.add(one.node);
+  const keeping = page.nodes.map((_, at): Keeping => {
+    const total = totals[at];
+    if (total?.isTold !== true) return "unknown";
+    return behind.has(total.node) ? "behind" : "up";
+  });
+  return { metadata, totals, partitions, partitionsCount, leaderlessCount, keeping };
 }
 
 type Total = { -readonly [Key in keyof PartitionTotals]: PartitionTotals[Key] };
@@ -96,6 +115,12 @@ function addTo(total: Total | undefined, { standing, leads, lag }: NodeInGroup):
   if (leads) total.leadsCount += 1;
   if (standing?.status !== "normal" && !leads) total.outCount += 1;
   total.lag = lag === undefined || total.lag === undefined ? undefined : total.lag + lag;
+}
+
+/** It does not know the log of the view yet, cannot write it, or lacks more of it than is ever on its way. */
+function isBehind({ standing, lag }: NodeInGroup): boolean {
+  const isOut = standing?.status === "recovering" || standing?.status === "silent";
+  return isOut || (lag !== undefined && lag > LAG_MAX);
 }
 
 /**

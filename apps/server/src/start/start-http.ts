@@ -1,4 +1,4 @@
-import type { Broker } from "@millrace/broker";
+import { type Broker, whyNoLogin } from "@millrace/broker";
 import type { BlockPool, ChecksumKernel } from "@millrace/framing";
 import { refuseOptions, resolveTopicOptions, resolveTopicUpdate } from "@millrace/metadata";
 import type { Platform } from "@millrace/platform";
@@ -56,6 +56,7 @@ export async function startHttp(parts: HttpParts): Promise<HttpListener | undefi
     socketsMax: config.tcp.connections_max,
     sessionsMax: sessionsOf(config, SESSION_TABLE_PART),
     bodyLengthMax: http.max_request_size,
+    whyNoLogin: () => whyNoLogin(broker.shard),
     view: () => broker.shard.metadata.view,
     durabilityOf: (confirmation) => durabilityOf(broker, confirmation),
     optionChecks: {

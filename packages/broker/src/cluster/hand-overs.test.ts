@@ -93,6 +93,26 @@ describe("A partition on its way between members on several nodes", () => {
     await cluster.stop();
   });
 
+  it("waits for what an owner has polled of whom the joiner's node has not heard.", async () => {
+    const cluster = await TestCluster.start();
+    const primary = await cluster.metadataPrimary();
+    const other = (primary + 1) % 3;
+    const root = await cluster.login(primary, 1n);
+    await cluster.drive(createGroup(root, 2));
+    for (const partitionId of [0, 1]) await cluster.drive(sendTo(root, partitionId, 10));
+    await cluster.clock.run(1000);
+    const first = await cluster.login(primary, 2n);
+    const second = await cluster.login(other, 3n);
+    const joining = [join(first), join(second)];
+    await cluster.drive(joining[0] as Promise<unknown>);
+    assert.equal((await polledBy(cluster, first, 1)).messages.length, 10);
+    await cluster.drive(Promise.all(joining));
+    assert.equal((await polledBy(cluster, second, 1)).partitionId, PARTITION_NOT_OWNED);
+    assert.equal(await cluster.drive(commit(first, 1, 9)), 0);
+    await waitsFor(cluster, second, [1]);
+    await cluster.stop();
+  });
+
   it("comes to its new owner also when the node that decides the time is up has died meanwhile.", async () => {
     const { cluster, primary, one, other, member } = await memberOnBackup();
     const group = await cluster.group(one, 1);

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from "@millrace/platform";
 
 /** Milliseconds of a tick of consensus. */
-const TICK_MS = 10;
+export const TICK_MS = 10;
 /** Ticks made up for at once: a process that stood still for long does not rush through its time-outs. */
 const TICKS_AT_ONCE_MAX = 10;
 

@@ -62,10 +62,15 @@ export function refuseWith(shard: Shard, request: ClientRequest, error: unknown)
   refuseWithCode(shard, request, error.code);
 }
 
-/** Refuses a request and counts it. */
-export function refuseWithCode(shard: Shard, request: ClientRequest, code: number): void {
+/**
+ * Refuses a request and counts it.
+ * @param reason  words behind the header, for a command of ours whose clients read them
+ */
+export function refuseWithCode(shard: Shard, request: ClientRequest, code: number, reason?: string): void {
   shard.metrics.refusals.add(1);
-  request.refuse(code, directFields(shard, request.connection));
+  const fields = directFields(shard, request.connection);
+  if (reason === undefined) request.refuse(code, fields);
+  else request.answer([new TextEncoder().encode(reason)], { ...fields, status: code });
 }
 
 /**

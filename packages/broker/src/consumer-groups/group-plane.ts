@@ -57,10 +57,14 @@ export class GroupPlane {
   }
 
   /**
-   * Partitions of a group whose owners have polled messages that are not committed; those whose owner
-   * polls on another node may be: that node says when they are not.
+   * Partitions of a group whose owners have polled messages that are not committed. In a cluster all may be:
+   * an owner polls on the node it is connected to, and may be one that this node has not heard of. Its node
+   * says when they are not, once the join is executed there, at once when nothing was polled.
    */
   inFlight(place: GroupPlace): number[] {
+    if (this.#options.cluster !== undefined) {
+      return this.#topicOf(place)?.partitions.map(({ id }) => id) ?? [];
+    }
     const members = this.#options.catalog().findGroup(place)?.members ?? [];
     return members.flatMap(({ client, partitions }) =>
       partitions.filter((partitionId) => this.#mayBeInFlight(place, partitionId, client)),

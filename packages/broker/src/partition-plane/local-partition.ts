@@ -56,6 +56,10 @@ export class LocalPartition implements PartitionHandle {
     return this.group.purges.ended;
   }
 
+  get generation(): number | undefined {
+    return this.group.partition?.committedPurgeGeneration;
+  }
+
   get isPrimary(): boolean {
     return this.group.replication === undefined || this.group.isPrimary;
   }

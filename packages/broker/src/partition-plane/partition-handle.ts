@@ -81,6 +81,11 @@ export interface OffsetOp extends ClientOp {
 /** The store of an offset. The value is what a client gave: any u64. */
 export interface StoreOffsetOp extends OffsetOp {
   readonly offset: bigint;
+  /**
+   * Number of the last purge before the messages that the offset is of; nothing where that is not known.
+   * Behind another one it would hide new messages: nothing is moved then.
+   */
+  readonly generation?: number | undefined;
 }
 
 /** What a poll asks of a partition. */
@@ -128,6 +133,8 @@ export interface PartitionHandle {
    */
   readonly purgesBegun: number;
   readonly purgesEnded: number;
+  /** Number of the last purge of what is shown; nothing where only another shard knows, or it is not open. */
+  readonly generation: number | undefined;
 
   /** True when its operations get their place in the log here: always where there is no other node. */
   readonly isPrimary: boolean;

@@ -159,6 +159,43 @@ describe("A purge in a cluster", () => {
     await cluster.stop();
   });
 
+  it("stores no offset of what a node showed that has not heard of it.", async () => {
+    const { cluster, client, primary, backups, groups } = await smallCluster();
+    const [cutOff] = backups;
+    await cluster.drive(client.ok("SendMessages", sendBody(["a", "b"])));
+    await cluster.until(() => groups.every(({ partition }) => partition?.committedNextOffset === 2));
+    const reader = await cluster.login(cutOff, 60n);
+    cluster.passes = (packet) => packet.to !== cutOff;
+    await cluster.drive(client.ok("PurgeTopic", encodePurgeTopic(TOPIC)));
+    await cluster.drive(client.ok("SendMessages", sendBody(["c"])));
+    const poll = pollBody({ consumer: PLAIN, strategy: { kind: "next" }, autoCommit: true });
+    const polling = reader.command("PollMessages", poll);
+    await cluster.clock.run(100);
+    assert.equal(await cluster.drive(offsetOf(client)), undefined, `node ${primary} leads`);
+    cluster.passes = () => true;
+    await cluster.drive(polling);
+    const next = pollBody({ consumer: PLAIN, strategy: { kind: "next" } });
+    const { messages } = polled(await cluster.drive(client.ok("PollMessages", next)));
+    assert.deepEqual(messages, [{ offset: 0, text: "c" }]);
+    await cluster.stop();
+  });
+
+  it("takes nothing that is sent behind its answer, also when that comes from a node that is silent.", async () => {
+    const { cluster, client, primary, backups, groups } = await smallCluster();
+    await cluster.drive(client.ok("SendMessages", sendBody(["a"])));
+    cluster.nodes[primary]?.disk.setFaults(fullForPartitions);
+    await cluster.drive(client.command("SendMessages", sendBody(["refused"])));
+    await cluster.until(() => groups[primary]?.replication?.isStopped === true);
+    const writer = await newWriter(cluster, backups);
+    await cluster.drive(client.ok("PurgeTopic", encodePurgeTopic(TOPIC)));
+    const send = () => cluster.drive(writer.client.command("SendMessages", sendBody(["b"])));
+    while ((await send()).code !== 0) await cluster.clock.run(10);
+    await cluster.clock.run(5000);
+    const { messages } = polled(await cluster.drive(writer.client.ok("PollMessages", pollBody())));
+    assert.deepEqual(messages, [{ offset: 0, text: "b" }]);
+    await cluster.stop();
+  });
+
   it("is taken up by replicas that a full disk had silenced, before anything that is sent.", async () => {
     const { cluster, client, primary, backups, groups } = await smallCluster();
     await cluster.drive(client.ok("SendMessages", sendBody(["a"])));

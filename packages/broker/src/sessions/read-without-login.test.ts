@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ErrorCode } from "@millrace/errors";
+import { HEADER_LENGTH } from "@millrace/framing";
 import {
   CommandCode,
   type CommandName,
@@ -83,6 +84,11 @@ describe("What a node tells of its cluster without a login", () => {
     await cluster.startNode(0);
     const answer = await asked(cluster, cluster.connect(0), bodyOf("GetClusterMetadata"));
     assert.deepEqual([answer.code, answer.eviction], [ErrorCode.TransientNotAccepted, undefined]);
+    const words = new TextDecoder().decode(answer.bytes.subarray(HEADER_LENGTH));
+    assert.match(
+      words,
+      /has not taken this node in.* Of the 3 nodes .* reaches 3, itself among them\. A new cluster/,
+    );
     await cluster.stop();
   });
 });

@@ -1,6 +1,7 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
 import type { User } from "@millrace/metadata";
 import { CommandCode, decodeBody, decodeReadWithoutLogin } from "@millrace/protocol";
+import { whyNoLogin } from "../cluster/why-no-login.ts";
 import { refuseWithCode, refusingErrors } from "../commands/handler.ts";
 import { type AnswerRead, tellClusterGroups } from "../commands/system/get-cluster-groups.ts";
 import { tellClusterMetadata } from "../commands/system/get-cluster-metadata.ts";
@@ -23,7 +24,7 @@ const READS: ReadonlyMap<number, AnswerRead> = new Map([
  *
  * Wrong credentials end the connection, as at a login. Codes: those of the read, 5 for any other read and on
  * a server that stands alone, 58 while nobody can say who is right: the node was not taken in yet, or is
- * busy.
+ * busy. Then words why follow, where other nodes are missing.
  */
 export function readWithoutLogin(shard: Shard, request: ClientRequest): void {
   refusingErrors(shard, request, () => {
@@ -37,7 +38,7 @@ export function readWithoutLogin(shard: Shard, request: ClientRequest): void {
           refusingErrors(shard, request, () =>
             read(shard, request, { body, session: momentOf(shard, user) }),
           ),
-        putOff: () => refuseWithCode(shard, request, ErrorCode.TransientNotAccepted),
+        putOff: () => refuseWithCode(shard, request, ErrorCode.TransientNotAccepted, whyNoLogin(shard)),
       }),
     );
   });

@@ -51,6 +51,7 @@ export class RemotePartition implements PartitionHandle {
   readonly primary = 0;
   purgesBegun = 0;
   purgesEnded = 0;
+  readonly generation = undefined;
   readonly #shard: RemoteShard;
   readonly #number: number;
   readonly #appends: AppendWindow;

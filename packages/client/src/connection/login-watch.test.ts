@@ -75,6 +75,36 @@ test("a login at a node that was not taken in takes its time, and then says so",
   });
 });
 
+test("a login at a node that says twice that it was not taken in ends in seconds, with what the node says is missing", async () => {
+  let asked = 0;
+  const server = stuckNode((request) => {
+    asked += 1;
+    request.deny(ErrorCode.TransientNotAccepted, "Of the 3 nodes this one reaches 1.");
+  });
+  const startMs = performance.now();
+  await assert.rejects(server.connect({ address: OPTIONS.address }), (error) => {
+    assert.ok(isCodedError(error, ErrorCode.TransientNotAccepted));
+    assert.match(
+      error.message,
+      /8101 answers, and knows no users yet.* Of the 3 nodes this one reaches 1\. /,
+    );
+    return true;
+  });
+  assert.equal(asked, 2);
+  assert.ok(performance.now() - startMs < 10_000);
+});
+
+test("a login goes on at a node that is taken in after it was asked about", async () => {
+  const server = stuckNode((request) => {
+    request.deny(ErrorCode.TransientNotAccepted);
+    const login = server.received("LoginRegister")[0];
+    server.script = () => false;
+    login?.reject(ErrorCode.TransientNotAccepted);
+  });
+  const client = await server.connect({ address: OPTIONS.address });
+  await client.close();
+});
+
 test("servers that tell nothing without a login leave it to its time", async () => {
   const server = stuckNode((request) => request.deny(ErrorCode.Unauthenticated));
   const wanted = { address: OPTIONS.address, requestTimeoutMs: 4000 };

@@ -2,10 +2,12 @@ import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import type { Clock, Timer } from "@millrace/platform";
 import type { ClusterMetadata, ClusterNode } from "@millrace/protocol";
 import { formatServerAddress, type ServerAddress } from "../server-address.ts";
-import { isNotTakenIn, notTakenIn } from "./without-login.ts";
+import { isNotTakenIn } from "./without-login.ts";
 
 /** A login that takes longer than this is asked about, again and again: an election is over by then. */
 const ASK_AFTER_MS = 3000;
+/** A node that its cluster has not taken in is asked once more, sooner: it may be about to be taken in. */
+const ASK_AGAIN_MS = 1500;
 
 /** What a watch works with. */
 export interface LoginWatchOptions {
@@ -18,18 +20,19 @@ export interface LoginWatchOptions {
 }
 
 /**
- * Looks after a login that does not come to an end: a node without a majority accepts the connection and can
- * log nobody in. Once the node says that it lacks one, the login ends, and its error says so.
+ * Looks after a login that does not come to an end: a node without a majority, or one that its cluster has
+ * not taken in, accepts the connection and can log nobody in. Once the node says that it lacks a majority, or
+ * twice that it was not taken in, the login ends, and its error says so.
  */
 export class LoginWatch {
   readonly #options: LoginWatchOptions;
   #timer: Timer | undefined;
   #isStopped = false;
-  #isNotTakenIn = false;
+  #notTakenIn: CodedError | undefined;
 
   constructor(options: LoginWatchOptions) {
     this.#options = options;
-    this.#later();
+    this.#later(ASK_AFTER_MS);
   }
 
   /** Nothing is asked any more. */
@@ -40,26 +43,26 @@ export class LoginWatch {
 
   /** The error that tells more than a login's time-out, where something was learnt. */
   explained(error: unknown): unknown {
-    return isCodedError(error, ErrorCode.RequestTimeout) && this.#isNotTakenIn
-      ? notTakenIn(this.#options.address)
-      : error;
+    return isCodedError(error, ErrorCode.RequestTimeout) ? (this.#notTakenIn ?? error) : error;
   }
 
-  #later(): void {
-    this.#timer = this.#options.clock.setTimer(ASK_AFTER_MS, () => void this.#ask());
+  #later(delayMs: number): void {
+    this.#timer = this.#options.clock.setTimer(delayMs, () => void this.#ask());
   }
 
   /** Never rejects: what the node does not tell leaves the login to its own time. */
   async #ask(): Promise<void> {
     const { address, askRoster, giveUp } = this.#options;
+    const before = this.#notTakenIn;
+    this.#notTakenIn = undefined;
     const roster = await askRoster().catch((error: unknown) => {
-      this.#isNotTakenIn = isNotTakenIn(error);
+      if (isNotTakenIn(error)) this.#notTakenIn = error;
       return undefined;
     });
     if (this.#isStopped) return;
-    const error = roster && noMajority(address, roster);
-    if (error === undefined) this.#later();
-    else giveUp(error);
+    const error = (roster && noMajority(address, roster)) ?? (before && this.#notTakenIn);
+    if (error !== undefined) giveUp(error);
+    else this.#later(this.#notTakenIn === undefined ? ASK_AFTER_MS : ASK_AGAIN_MS);
   }
 }
 
@@ -80,8 +83,7 @@ export function noMajority(address: ServerAddress, { nodes }: ClusterMetadata): 
 
 /** True when a login came to no end, so that the same node may take it later; false when it said why not. */
 export function mayPass(error: unknown): boolean {
-  if (isCodedError(error, ErrorCode.RequestTimeout)) return true;
-  return isNotTakenIn(error) && isCodedError(error) && error.details["majority"] === undefined;
+  return isCodedError(error, ErrorCode.RequestTimeout);
 }
 
 function nameOf({ name, ip, tcpPort }: ClusterNode): string {

@@ -34,22 +34,25 @@ export async function readWithoutLogin<T>(
   const outcome = await ask(link, {
     ...{ operation: Operation.NonReplicated, code: CommandCode.ReadWithoutLogin, body: asked },
   });
-  if (outcome.code === ErrorCode.TransientNotAccepted) throw notTakenIn(address);
+  if (outcome.code === ErrorCode.TransientNotAccepted) throw notTakenIn(address, outcome.reason);
   if (outcome.code !== 0) throw errorOfCode(outcome.code, {}, outcome.reason);
   return decodeBody(decode, outcome.payload);
 }
 
-/** What a node is told to be that answers and knows nobody who could log in. */
-export function notTakenIn(address: ServerAddress): CodedError {
+/** What a node is told to be that answers and knows nobody who could log in. @param reason  its own words */
+export function notTakenIn(address: ServerAddress, reason?: string): CodedError {
+  const why =
+    reason ??
+    "A new cluster begins once all of its nodes have been started; a node that was away is taken in by a majority " +
+      "of them.";
   const message =
     `The node ${formatServerAddress(address)} answers, and knows no users yet: its cluster has not taken it in. ` +
-    "A new cluster begins once all of its nodes have been started; a node that was away is taken in by a majority " +
-    "of them. The log of the node names those it does not reach.";
+    `${why} The log of the node names those it does not reach.`;
   const next = "Start the other nodes, and look into the log of this one.";
   return new CodedError(ErrorCode.TransientNotAccepted, message, { details: { next } });
 }
 
 /** True for what a node says that its cluster has not taken in, see `notTakenIn`. */
-export function isNotTakenIn(error: unknown): boolean {
+export function isNotTakenIn(error: unknown): error is CodedError {
   return isCodedError(error, ErrorCode.TransientNotAccepted);
 }

@@ -59,8 +59,8 @@ export class FakeRequest {
   }
 
   /** Answers a code in the header. */
-  deny(status: number): void {
-    this.#reply(new Uint8Array(0), { status });
+  deny(status: number, reason = ""): void {
+    this.#reply(new TextEncoder().encode(reason), { status });
   }
 
   /** Answers a code in the result section. */

@@ -3,6 +3,7 @@ import type { ChecksumKernel } from "@millrace/framing";
 import type { PartitionState } from "../partition/partition-state.ts";
 import { damaged } from "../recovery/damage.ts";
 import type { ReadHandles } from "../segment/read-handles.ts";
+import type { Segment } from "../segment/segment.ts";
 import { type SegmentName, segmentFileName } from "../segment/segment-name.ts";
 import { type SegmentEnd, segmentEnd } from "./segment-end.ts";
 
@@ -33,28 +34,39 @@ export interface DescribeSource {
 }
 
 /**
- * Describes the state as of the last committed op: sealed segments as they are, the active one up to that op.
- * Nothing while the active segment begins behind ops that are not committed yet.
+ * Describes the state as of the last committed op: the newest segment that begins with it or before, up to
+ * that op, and the sealed ones before it as they are. What follows, begun by ops that are not committed yet,
+ * is left out, and what those ops would take away is told: who lacks the state may be needed to commit them.
+ * Nothing where no file holds a committed op.
  *
- * Costs a walk through the op records of the active segment.
+ * Costs a walk through the op records of the segments behind the last committed op.
  * @throws CodedError the partition's fault, `PartitionDamaged`, or what the disk answers
  */
 export async function describeState(source: DescribeSource): Promise<StateDescription | undefined> {
-  const { state } = source;
-  const fault = state.fault ?? state.segments.find(({ damage }) => damage !== undefined)?.damage;
+  const { committedOp, kept, fault } = source.state;
+  throwFault(fault);
+  for (const [at, last] of [...kept.entries()].toReversed()) {
+    const end = await endOf(source, last, committedOp);
+    const { op, opChecksum } = end;
+    if (op === 0) continue;
+    if (op !== committedOp) throw unreadable(source.state.filePath(last, "ops"), end.opsLength);
+    const before = kept.slice(0, at);
+    for (const { damage } of [...before, last]) throwFault(damage);
+    return { op, opChecksum, files: [...before.flatMap((one) => filesOf(one, one)), ...filesOf(last, end)] };
+  }
+  return undefined;
+}
+
+/** On a full disk what is there can be read. @throws CodedError */
+function throwFault(fault: CodedError | undefined): void {
   if (fault !== undefined && fault.code !== ErrorCode.DiskFull) throw fault;
-  const { active, committedOp } = state;
-  if (active === undefined) return undefined;
-  const files = state.segments.filter((segment) => segment !== active).flatMap((one) => filesOf(one, one));
-  const opsPath = state.filePath(active, "ops");
-  const { opsLength: end } = active;
-  const { file, done } = await source.handles.use(opsPath);
+}
+
+async function endOf({ state, handles, kernel }: DescribeSource, segment: Segment, op: number) {
+  const { opsLength: end } = segment;
+  const { file, done } = await handles.use(state.filePath(segment, "ops"));
   try {
-    const last = await segmentEnd(source.kernel, file, { op: committedOp, end });
-    const { op, opChecksum } = last;
-    if (op === 0) return undefined;
-    if (op !== committedOp) throw unreadable(opsPath, last.opsLength);
-    return { op, opChecksum, files: [...files, ...filesOf(active, last)] };
+    return await segmentEnd(kernel, file, { op, end });
   } finally {
     done();
   }

@@ -23,6 +23,21 @@ async function giver(): Promise<Bench> {
   return bench;
 }
 
+/** Ops that are not committed: what they take away or begin is not so yet. */
+const UNCOMMITTED: Readonly<Record<string, (bench: Bench) => Promise<unknown>>> = {
+  "a purge": (bench) => bench.purge(),
+  "a purge and a message": async (bench) => {
+    await bench.purge();
+    await bench.append(["behind the purge"]);
+  },
+  "a message that begins a segment": (bench) => bench.append(["next"]),
+  "a truncation": (bench) => bench.truncate(9),
+  "a truncation before a message that begins a segment": async (bench) => {
+    await bench.truncate(9);
+    await bench.append(["next"]);
+  },
+};
+
 async function describedBy(bench: Bench): Promise<StateDescription> {
   const described = await bench.partition.describeState();
   assert.ok(described !== undefined);
@@ -92,6 +107,40 @@ describe("a fetched state of a partition", () => {
     next?.batchLease?.release();
     await to.partition.close();
     await from.close();
+  });
+
+  it("reaches to the last committed op whatever the ops behind it take away or begin, also after a start.", async () => {
+    for (const [what, go] of Object.entries(UNCOMMITTED)) {
+      for (const isStarted of [false, true]) {
+        const from = await Bench.open({ segmentLengthMax: SEGMENT_LENGTH_MAX, durability: "persisted" });
+        for (let at = 0; at < 12; at += 1) await from.append([`${at} a`.repeat(30), `${at} b`]);
+        await from.storeOffset(1, 7, 3);
+        await from.append(["fills its segment".repeat(100)]);
+        const { lastOp, lastOpChecksum } = from.partition;
+        const messages = await from.readAll();
+        from.commitMax = lastOp;
+        await go(from);
+        if (isStarted) {
+          await from.partition.close();
+          await from.openUncommitted({ isReplica: true });
+        }
+        const to = await lagging(from);
+        const described = await describedBy(from);
+        assert.deepEqual([described.op, described.opChecksum], [lastOp, lastOpChecksum], what);
+        const incoming = await fetched(from, to.disk, described);
+        await incoming.settle(optionsOn(from, to.disk), described);
+        await installIncoming(to.disk, { from: INCOMING, to: PATH });
+        await to.open({ isReplica: true });
+        assert.deepEqual([to.partition.fault, to.partition.lastOp], [undefined, lastOp], what);
+        assert.equal(to.partition.consumerOffset(1, 7), 3, what);
+        assert.deepEqual(await to.readAll(), messages, what);
+        const next = await from.partition.readPrepare(lastOp + 1);
+        assert.equal(next?.header.parent, lastOpChecksum, what);
+        next?.batchLease?.release();
+        await to.partition.close();
+        await from.close();
+      }
+    }
   });
 
   it("is not used when any of its files is changed, and the partition is as it was.", async () => {

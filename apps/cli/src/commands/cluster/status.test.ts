@@ -170,6 +170,48 @@ test("of a node that does not answer nothing is known: neither its partitions no
   }
 });
 
+/** What the summary and the nodes' rows say, and the exit code. */
+async function seenIn(page: ClusterGroups) {
+  const { stdout, exitCode } = await groupsShown(["--output", "json"], [page]);
+  const { nodes, healthy_count, takes_writes, may_lose, partitions_without_leader } = JSON.parse(stdout);
+  const statuses = nodes.map(({ status }: Record<string, unknown>) => status);
+  return { statuses, numbers: [healthy_count, takes_writes, may_lose, partitions_without_leader], exitCode };
+}
+
+test("a node that lacks a log, or much of it, is catching up and no node that could be lost", async () => {
+  const nodes = [3, 3, 3].map((view, replica) => ({ replica, metadata: normal(view, 7) }));
+  const recovering = { status: "recovering", view: 3, op: 0, commit: 0 } as const;
+  const pageOf = (third: GroupStanding, metadata: GroupStanding = normal(3, 7)): ClusterGroups => ({
+    nodes: nodes.map((one) => (one.replica === 2 ? { ...one, metadata } : one)),
+    partitions: [partition(0, [normal(3, 900), normal(3, 900), third])],
+    next: undefined,
+  });
+  const behind = { statuses: ["healthy", "healthy", "catching up"], numbers: [2, true, 0, 0], exitCode: 0 };
+  assert.deepEqual(await seenIn(pageOf(recovering)), behind);
+  assert.deepEqual(await seenIn(pageOf(normal(3, 900), recovering)), behind);
+  assert.deepEqual(await seenIn(pageOf(normal(3, 900 - 128))), behind);
+  const well = { statuses: ["healthy", "healthy", "healthy"], numbers: [3, true, 1, 0], exitCode: 0 };
+  assert.deepEqual(await seenIn(pageOf(normal(3, 900 - 127))), well);
+});
+
+test("a partition that nobody leads is counted, and the exit code says so", async () => {
+  const nodes = [3, 3, 3].map((view, replica) => ({ replica, metadata: normal(view, 7) }));
+  const electing = { status: "view-change", view: 5, op: 9, commit: 8 } as const;
+  const partitions = [
+    partition(0, [electing, electing, electing]),
+    partition(1, [normal(3, 9), normal(3, 9), normal(3, 9)]),
+  ];
+  assert.deepEqual(await seenIn({ nodes, partitions, next: undefined }), {
+    ...{ statuses: ["healthy", "healthy", "healthy"], numbers: [3, true, 1, 1], exitCode: 1 },
+  });
+});
+
+test("a node that is connected and says nothing is no healthy one", async () => {
+  const nodes = [normal(3, 7), normal(3, 7), undefined].map((metadata, replica) => ({ replica, metadata }));
+  const seen = await seenIn({ nodes, partitions: [], next: undefined });
+  assert.deepEqual(seen.statuses, ["healthy", "healthy", "no answer"]);
+});
+
 test("a server that stands alone leads all of its partitions, also those of its other shards", async () => {
   const client = {
     getClusterMetadata: async () => ({

@@ -1,6 +1,6 @@
 import type { ClusterMetadata, ClusterNode } from "@millrace/client";
 import { ErrorCode, isCodedError } from "@millrace/errors";
-import { groupsOf } from "../../cluster-groups/groups-of.ts";
+import { type GroupsOfCluster, groupsOf, type Keeping } from "../../cluster-groups/groups-of.ts";
 import { groupsResult } from "../../cluster-groups/groups-result.ts";
 import type { Client, Observer } from "../../connection/client.ts";
 import { ExitCode } from "../../exit-codes.ts";
@@ -19,7 +19,14 @@ interface Standing {
   readonly takesWrites: boolean;
   /** Nodes that may still be lost, the leader among them, before nothing can be written. */
   readonly spareCount: number;
+  /** Partitions that take no writes; nothing where the server does not tell. */
+  readonly leaderlessCount: number | undefined;
 }
+
+/** A node as a person is told of it. */
+type ShownNode = Omit<ClusterNode, "status"> & {
+  readonly status: ClusterNode["status"] | "catching up" | "no answer";
+};
 
 const STANDING_FIELDS: readonly Field<Standing>[] = [
   { name: "name", title: "Cluster", value: ({ name }) => name },
@@ -33,9 +40,15 @@ const STANDING_FIELDS: readonly Field<Standing>[] = [
     text: ({ takesWrites }) => (takesWrites ? "yes" : "no"),
   },
   { name: "may_lose", title: "Nodes it may lose", value: ({ spareCount }) => spareCount },
+  {
+    name: "partitions_without_leader",
+    title: "Partitions without leader",
+    value: ({ leaderlessCount }) => leaderlessCount ?? null,
+    text: ({ leaderlessCount }) => String(leaderlessCount ?? "unknown"),
+  },
 ];
 
-const NODE_FIELDS: readonly Field<ClusterNode>[] = [
+const NODE_FIELDS: readonly Field<ShownNode>[] = [
   { name: "name", title: "Node", value: ({ name }) => name },
   { name: "address", title: "TCP", value: ({ ip, tcpPort }) => `${ip}:${tcpPort}` },
   { name: "role", title: "Role", value: ({ role }) => role },
@@ -59,10 +72,10 @@ const UNTOLD: ReadonlySet<number> = new Set([
   ErrorCode.Unauthorized,
 ]);
 
-/** `millrace cluster status`; ends with 1 when the cluster takes no writes. */
+/** `millrace cluster status`; ends with 1 when the cluster, or a partition looked at, takes no writes. */
 export const addClusterStatus: AddCommand = (parent, run) => {
   const summary =
-    "say whether the cluster takes writes, who leads what, and who is behind; ends with 1 if it takes none";
+    "say who leads what, who is behind, and whether all takes writes; ends with 1 if something does not";
   leaf(parent, { name: "status", alias: "s", summary })
     .option("-p, --partitions", "one row for each node of each partition")
     .option("--stream <stream>", "only partitions of this stream, by id or name", parseIdOrName)
@@ -74,11 +87,12 @@ export const addClusterStatus: AddCommand = (parent, run) => {
           throw new UsageError("--topic needs --stream: which stream the topic is in.");
         }
         const { through: client, cluster } = await seenCluster(observer, connect);
-        const standing = standingOf(cluster);
-        const nodes = rows(NODE_FIELDS, cluster.nodes, "It names no nodes.");
-        const groups = await shownGroups(client, cluster, typed);
-        output.show(properties(STANDING_FIELDS, standing, { nodes, ...groups }));
-        return standing.takesWrites ? ExitCode.ok : ExitCode.failed;
+        const groups = await toldGroups(client, cluster, typed);
+        const shownNodes = cluster.nodes.map((node, at) => shownNode(node, groups.told?.keeping[at]));
+        const standing = standingOf(cluster, shownNodes, groups.told?.leaderlessCount);
+        const nodes = rows(NODE_FIELDS, shownNodes, "It names no nodes.");
+        output.show(properties(STANDING_FIELDS, standing, { nodes, ...groups.shown }));
+        return standing.takesWrites && !standing.leaderlessCount ? ExitCode.ok : ExitCode.failed;
       }),
     );
 };
@@ -108,31 +122,49 @@ async function seenCluster(
   }
 }
 
+/** Where each node stands in each group, if the server tells, and how that is shown. */
+interface ToldGroups {
+  readonly told?: GroupsOfCluster;
+  readonly shown: Readonly<Record<string, Result>>;
+}
+
 /** Where each node stands in each group; of a server that does not tell, why. */
-async function shownGroups(
+async function toldGroups(
   client: Observer,
   { nodes }: ClusterMetadata,
   { partitions, stream, topic, limit }: Typed,
-): Promise<Readonly<Record<string, Result>>> {
+): Promise<ToldGroups> {
   const names = nodes.map(({ name }) => name);
   const withPartitions = partitions === true;
   try {
     const groups = await groupsOf(client, names, { stream, topic, limit: withPartitions ? limit : 0 });
-    return groupsResult(groups, { withPartitions });
+    return { told: groups, shown: groupsResult(groups, { withPartitions }) };
   } catch (error) {
     if (!isCodedError(error) || !UNTOLD.has(error.code)) throw error;
     const text = `Views and lag are not shown: the server answers ${error.name}.`;
-    return { metadata: { json: null, parts: sentence(text, null).parts } };
+    return { shown: { metadata: { json: null, parts: sentence(text, null).parts } } };
   }
 }
 
-function standingOf({ name, nodes }: ClusterMetadata): Standing {
-  const healthyCount = nodes.filter(({ status }) => status === "healthy").length;
-  const leader = nodes.find(({ role, status }) => role === "leader" && status === "healthy");
+/** One that can be reached may lack what the others have, or say nothing. */
+function shownNode(node: ClusterNode, keeping: Keeping | undefined): ShownNode {
+  if (node.status !== "healthy" || keeping === undefined || keeping === "up") return node;
+  return { ...node, status: keeping === "behind" ? "catching up" : "no answer" };
+}
+
+function standingOf(
+  { name, nodes }: ClusterMetadata,
+  shown: readonly ShownNode[],
+  leaderlessCount: number | undefined,
+): Standing {
+  const isHealthy = ({ status }: ShownNode) => status === "healthy";
+  const reachedCount = nodes.filter(isHealthy).length;
+  const healthyCount = shown.filter(isHealthy).length;
+  const leader = nodes.find((node) => node.role === "leader" && isHealthy(node));
   const { write, elect } = quorums(nodes.length);
-  const takesWrites = leader !== undefined && healthyCount >= write;
+  const takesWrites = leader !== undefined && reachedCount >= write;
   const spareCount = takesWrites ? Math.max(0, healthyCount - elect) : 0;
-  return { name, leader, nodesCount: nodes.length, healthyCount, takesWrites, spareCount };
+  return { name, leader, nodesCount: nodes.length, healthyCount, takesWrites, spareCount, leaderlessCount };
 }
 
 /** How many nodes have to store a write, and how many elect a leader. @see server-semantics section 19 */

@@ -52,6 +52,7 @@ export class StateFetch {
   readonly #options: StateFetchOptions;
   #awaited: Awaited | undefined;
   #failure: CodedError | undefined;
+  #isWanted = true;
   /** Bytes that came. */
   length = 0;
   /** Bytes that were here from a transfer before. */
@@ -82,8 +83,10 @@ export class StateFetch {
       const code = error instanceof CodedError ? error.code : ErrorCode.IoError;
       say({ kind: "stateEnd", code });
       // The other side or the way to it is gone, not what it gave.
-      if (code === ErrorCode.TransientNotAccepted && !hasAll) await sink.keep();
-      else await sink.discard();
+      const isOfUse = code === ErrorCode.TransientNotAccepted && !hasAll;
+      if (isOfUse && this.#isWanted) await sink.keep();
+      // It may have been given up meanwhile.
+      if (!isOfUse || !this.#isWanted) await sink.discard();
       throw error;
     }
   }
@@ -94,10 +97,17 @@ export class StateFetch {
     else if (this.#awaited?.fits(message) === true) this.#settle()?.came(owned(message));
   }
 
-  /** Ends it as soon as it waits for something. */
+  /** Ends it as soon as it waits for something; what came may be of use to the next one. */
   cancel(reason: CodedError): void {
     this.#failure ??= reason;
     this.#settle()?.failed(this.#failure);
+  }
+
+  /** Ends it likewise, whatever else ends it: the state is not wanted, and nothing of it is kept. */
+  giveUp(reason: CodedError): void {
+    this.#isWanted = false;
+    this.#failure = reason;
+    this.#settle()?.failed(reason);
   }
 
   async #fetch(): Promise<void> {

@@ -15,8 +15,8 @@ function groupOf(partitionId: number): GroupAddress {
   return { kind: "partition", partition: { streamId: 0, topicId: 0, partitionId, revision: 4 } };
 }
 
-/** A fetcher whose sinks keep what comes; `failure` is why they cannot use it. */
-function fetcherOf(failure?: CodedError, held: readonly number[] = []) {
+/** A fetcher whose sinks keep what comes; `failure` is why they cannot use it, `keeping` ends keeping. */
+function fetcherOf(failure?: CodedError, held: readonly number[] = [], keeping = Promise.resolve()) {
   const asked: Asked[] = [];
   const kept: string[] = [];
   const clock = new SimClock();
@@ -43,7 +43,10 @@ function fetcherOf(failure?: CodedError, held: readonly number[] = []) {
       if (failure !== undefined) throw failure;
       kept.push("finish");
     },
-    keep: async () => void kept.push("keep"),
+    keep: () => {
+      kept.push("keep");
+      return keeping;
+    },
     discard: async () => void kept.push("discard"),
   });
   const wish = (from: number, partitionId = 0) =>
@@ -136,6 +139,32 @@ describe("Who fetches a state", () => {
     assert.ok(asked?.kind === "stateChunkRequest" && asked.position === 2);
     await next.hear(1, { ...CHUNK, position: 2, bytes: new Uint8Array(1) });
     assert.deepEqual(next.kept, ["begin", "2+1", "finish"]);
+  });
+
+  it("keeps nothing of a state that is given up, also when the other side is gone already.", async () => {
+    const gone = fetcherOf();
+    gone.wish(1);
+    await gone.hear(1, MANIFEST);
+    gone.fetcher.onPeerDown(1);
+    gone.fetcher.cancel(groupOf(0));
+    await gone.clock.run(1);
+    assert.deepEqual(gone.kept, ["begin", "discard"]);
+  });
+
+  it("removes what it keeps when that is given up before it is kept.", async () => {
+    let letGo = () => {};
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    const late = fetcherOf(undefined, [], held);
+    late.wish(1);
+    await late.hear(1, MANIFEST);
+    late.fetcher.onPeerDown(1);
+    await late.clock.run(1);
+    late.fetcher.cancel(groupOf(0));
+    letGo();
+    await late.clock.run(1);
+    assert.deepEqual(late.kept, ["begin", "keep", "discard"]);
   });
 
   it("waits longer after each state that it could not use.", async () => {

@@ -101,7 +101,7 @@ export class StateFetcher {
   cancel(group: GroupAddress): void {
     const name = groupName(group);
     this.#failures.delete(name);
-    this.#running.get(name)?.fetch.cancel(stopped());
+    this.#running.get(name)?.fetch.giveUp(stopped());
   }
 
   /** A node is gone. */
@@ -116,7 +116,7 @@ export class StateFetcher {
   /** Ends everything; settles when nothing is written any more. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    for (const { fetch } of this.#running.values()) fetch.cancel(stopped());
+    for (const { fetch } of this.#running.values()) fetch.giveUp(stopped());
     await Promise.all([...this.#running.values()].map(({ over }) => over));
   }
 

@@ -32,6 +32,8 @@ interface Poll {
   readonly consumer: ConsumerKey;
   /** Purges of the partition that had ended when it began to read. */
   readonly purgesBefore: number;
+  /** Of the partition when it began to read. */
+  readonly generation: number | undefined;
 }
 
 /**
@@ -78,7 +80,8 @@ function poll(
   const consumer = consumerKeyOf(shard, topic, asked.consumer);
   const begin = () => {
     const purgesBefore = handle.purgesEnded;
-    const poll: Poll = { shard, request, session, asked, handle, consumer, purgesBefore };
+    const { generation } = handle;
+    const poll: Poll = { shard, request, session, asked, handle, consumer, purgesBefore, generation };
     if (isPollable(poll)) serve(poll);
     else answerNothing(shard, request, PARTITION_NOT_OWNED);
   };
@@ -186,7 +189,9 @@ function storeForward(poll: Poll, result: ReadResult, reply: () => void): void {
       refuseWithCode(shard, request, code);
     },
   });
-  const op = { client, request: request.number, user, isNumbered: false, key: consumer, refusal: undefined };
+  const { generation } = poll;
+  const whose = { client, request: request.number, user, isNumbered: false };
+  const op = { ...whose, key: consumer, refusal: undefined, generation };
   handle.storeOffsetForward({ ...op, offset: BigInt(result.lastOffset), ...outcome }, stored);
 }
 

@@ -63,26 +63,31 @@ export interface OffsetWrite {
   readonly refusal: number | undefined;
   /** 0 for one that is forgotten. */
   readonly offset: bigint;
+  /** See `StoreOffsetOp`. */
+  readonly generation?: number | undefined;
 }
 
 const OFFSET_WRITE_LENGTH = 1 + 4 + 4 + 8;
+const WITH_GENERATION_LENGTH = OFFSET_WRITE_LENGTH + 8;
 
-/** Kind u8, id u32, refusal u32 (0: none), offset u64. */
-export function encodeOffsetWrite({ key, refusal, offset }: OffsetWrite): Uint8Array {
-  const writer = new ByteWriter(OFFSET_WRITE_LENGTH);
-  return writer
+/** Kind u8, id u32, refusal u32 (0: none), offset u64; the generation u64 where it is known. */
+export function encodeOffsetWrite({ key, refusal, offset, generation }: OffsetWrite): Uint8Array {
+  const writer = new ByteWriter(WITH_GENERATION_LENGTH);
+  writer
     .u8(key.kind)
     .u32(key.id)
     .u32(refusal ?? 0)
-    .u64(offset)
-    .finish();
+    .u64(offset);
+  return (generation === undefined ? writer : writer.u64(generation)).finish();
 }
 
 /** The counterpart of `encodeOffsetWrite`; nothing for what is not of that form. */
 export function decodeOffsetWrite(body: Uint8Array): OffsetWrite | undefined {
-  if (body.length !== OFFSET_WRITE_LENGTH) return undefined;
+  const hasGeneration = body.length === WITH_GENERATION_LENGTH;
+  if (body.length !== OFFSET_WRITE_LENGTH && !hasGeneration) return undefined;
   const reader = new ByteReader(body);
   const [kind, id, refusal, offset] = [reader.u8(), reader.u32(), reader.u32(), reader.u64()];
   if (kind !== 1 && kind !== 2) return undefined;
-  return { key: { kind, id }, refusal: refusal === 0 ? undefined : refusal, offset };
+  const generation = hasGeneration ? Number(reader.u64()) : undefined;
+  return { key: { kind, id }, refusal: refusal === 0 ? undefined : refusal, offset, generation };
 }

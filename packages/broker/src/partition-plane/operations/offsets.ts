@@ -75,6 +75,7 @@ export function storeOffsetForward(
   let stored = -1;
   const code = codeOf(() => {
     stored = settledPartition(group).acceptedConsumerOffset(kind, id) ?? -1;
+    if (isPurged(group, op)) stored = offset;
   });
   if (code !== undefined) {
     op.failed(code);
@@ -100,6 +101,12 @@ export function storeOffsetForward(
     },
   });
   group.submit(storing);
+}
+
+/** Another node has read what a purge took away that it has not heard of. */
+function isPurged({ partition, purges }: PartitionGroup, { generation }: StoreOffsetOp): boolean {
+  if (generation === undefined || partition === undefined) return false;
+  return Math.max(partition.purgeGeneration, purges.decided) > generation;
 }
 
 /** See `PartitionHandle.deleteOffset`. */

@@ -63,8 +63,9 @@ export interface PurgeHost {
 
 /**
  * See `PartitionHandle.purge`. In a group of several replicas the primary asks for it, whichever that is by
- * then, and the others wait until they have it from there. A silent replica lets nobody wait: once it begins
- * anew it takes up the purge again.
+ * then, and the others wait until they have it from there. A silent replica hears of nothing: it lets nobody
+ * wait for longer than the others need to hear of the decision, before which they take nothing more. Once it
+ * begins anew it takes up the purge again.
  */
 export async function purgePartition(
   group: PartitionGroup,
@@ -85,8 +86,11 @@ async function purgeTogether(
   done: () => void,
 ): Promise<void> {
   const { group, generation, host } = purge;
+  let silentMs = 0;
   while (isDue(group, generation)) {
-    if (group.replication?.isStopped === true) done();
+    const { replication } = group;
+    silentMs = replication?.isStopped === true ? silentMs + PURGE_RETRY_DELAY_MS : 0;
+    if (silentMs > (replication?.hearsayMs ?? 0)) done();
     else if (isToBeAsked(group, generation)) await purgeHere(group, generation, host.log);
     if (isDue(group, generation))
       await new Promise<void>((resolve) => host.clock.setTimer(PURGE_RETRY_DELAY_MS, resolve));

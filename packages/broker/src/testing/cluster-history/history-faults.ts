@@ -110,6 +110,8 @@ export class Faults {
     const path = files[this.#random.below(files.length)];
     const length = path === undefined ? 0 : ((await node.disk.stat(path))?.length ?? 0);
     if (path === undefined || length < ROT_LENGTH_MIN || node.broker === undefined) return;
+    // Another one may have looked at its disk at the same time: one disk rots, and is replaced.
+    if (this.#world.rotten !== undefined) return;
     this.#world.rotten = at;
     const bit = this.#random.below(4 * length);
     this.#world.trace(`n${at}`, `rots ${path} bit ${bit}`);

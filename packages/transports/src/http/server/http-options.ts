@@ -51,6 +51,8 @@ export interface ListenHttpOptions {
   readonly headersMaxMs?: number;
   /** Longest body of a request in bytes; a longer one is answered with 413. */
   readonly bodyLengthMax: number;
+  /** Why nobody can log in just now, in words, where it is known. */
+  readonly whyNoLogin?: (() => string | undefined) | undefined;
   /** The node's current view, for the header `iggy-view`. */
   readonly view: () => number;
   /** Word for the header `iggy-durability` of a confirmed batch. */

@@ -42,7 +42,8 @@ export async function listenHttp(options: ListenHttpOptions): Promise<HttpListen
   });
   const tokens = new AccessTokens(options.jwt, { clock, random });
   const idleSeconds = options.jwt.expirySeconds;
-  const sessions = new SessionTable({ parts, tokens, sessionsMax: options.sessionsMax, idleSeconds });
+  const { sessionsMax, whyNoLogin } = options;
+  const sessions = new SessionTable({ parts, tokens, sessionsMax, idleSeconds, whyNoLogin });
   let isReady = true;
   const app = await createApp(options, { sessions, answers: parts.answers, isReady: () => isReady });
   const tlsSockets = options.tls === undefined ? undefined : new TlsSockets(app.server);

@@ -36,6 +36,8 @@ export interface SessionTableOptions {
   readonly sessionsMax: number;
   /** Seconds that a personal access token's session lives without use. */
   readonly idleSeconds: number;
+  /** Why nobody can log in just now, in words, where it is known. */
+  readonly whyNoLogin?: (() => string | undefined) | undefined;
 }
 
 /**
@@ -160,10 +162,20 @@ export class SessionTable {
     };
     this.#openingCount++;
     const opening = CommandSession.open(parts, credentials, { remoteAddress, onEnded });
-    const session = await opening.finally(() => this.#openingCount--);
+    const explained = (error: unknown) => {
+      throw this.#explained(error);
+    };
+    const session = await opening.catch(explained).finally(() => this.#openingCount--);
     if (this.#isClosed) session.end();
     else this.#sessions.set(key, session);
     return session;
+  }
+
+  /** A login that is refused because other nodes are missing says so. */
+  #explained(error: unknown): unknown {
+    if (!(error instanceof HttpError) || error.id !== ErrorCode.TransientNotAccepted) return error;
+    const reason = this.#options.whyNoLogin?.();
+    return reason === undefined ? error : errorOfCode(error.id, { reason });
   }
 
   #touch(session: CommandSession): void {

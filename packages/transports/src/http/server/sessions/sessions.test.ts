@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { ErrorCode } from "@millrace/errors";
 import { encodeReplyHeader, HEADER_LENGTH, type Lease, operationAt } from "@millrace/framing";
 import { TransportKind } from "@millrace/platform";
 import { createSimPlatform } from "@millrace/platform/sim";
-import { encodeLoginReply, encodeResultSuccess, Operation } from "@millrace/protocol";
+import { encodeLoginReply, encodeResultRejection, encodeResultSuccess, Operation } from "@millrace/protocol";
 import { AnswerRoom } from "../../../virtual/answer-room.ts";
 import { PARTITION_PATIENCE_MS } from "../../../virtual/command-session.ts";
 import { Deadlines } from "../../../virtual/deadlines.ts";
@@ -21,7 +22,14 @@ const refused = (status: number, code: string) => (error: unknown) =>
 
 /** A table before a broker that knows Register only, and answers other requests as told. */
 function started(
-  options: { seed?: number; sessionsMax?: number; answers?: readonly number[]; silent?: boolean } = {},
+  options: {
+    seed?: number;
+    sessionsMax?: number;
+    answers?: readonly number[];
+    silent?: boolean;
+    loginCode?: number;
+    whyNoLogin?: () => string | undefined;
+  } = {},
 ) {
   const { clock, random } = createSimPlatform({ seed: options.seed ?? 5 });
   const connections: VirtualConnection[] = [];
@@ -38,7 +46,10 @@ function started(
         serverVersion: "x",
       };
       const isLogin = operation === Operation.Register;
-      const body = isLogin ? encodeResultSuccess(encodeLoginReply(login)) : encodeResultSuccess();
+      const { loginCode = 0 } = options;
+      const welcome =
+        loginCode === 0 ? encodeResultSuccess(encodeLoginReply(login)) : encodeResultRejection(loginCode);
+      const body = isLogin ? welcome : encodeResultSuccess();
       const status = isLogin ? 0 : (answers.shift() ?? 0);
       const header = new Uint8Array(HEADER_LENGTH);
       encodeReplyHeader(header, messageLease.bytes, { bodyLength: status === 0 ? body.length : 0, status });
@@ -70,7 +81,8 @@ function started(
     writeSlots: new WriteSlots(),
     onConnection,
   };
-  const table = new SessionTable({ parts, tokens, sessionsMax: options.sessionsMax ?? 10, idleSeconds: 60 });
+  const { sessionsMax = 10, whyNoLogin } = options;
+  const table = new SessionTable({ parts, tokens, sessionsMax, idleSeconds: 60, whyNoLogin });
   const login = () => table.login({ username: "abc", password: "abc" }, "peer:1");
   return { clock, table, tokens, connections, login };
 }
@@ -89,6 +101,21 @@ describe("The table of sessions", () => {
     assert.equal(await table.find(again.token, "peer:1"), session);
     assert.equal(connections.length, 1);
     table.close();
+  });
+
+  it("says why nobody can log in, where that is known and the reason of the refusal", async () => {
+    const why = "It reaches 1 of 3 nodes.";
+    const reasonOf = async (loginCode: number, whyNoLogin: () => string | undefined) => {
+      const { table, login, clock } = started({ loginCode, whyNoLogin });
+      const refusal = login().catch((error: HttpError) => JSON.parse(error.body()));
+      await clock.run(60_000);
+      table.close();
+      return refusal;
+    };
+    const told = await reasonOf(ErrorCode.TransientNotAccepted, () => why);
+    assert.deepEqual([told.id, told.reason], [ErrorCode.TransientNotAccepted, why]);
+    assert.notEqual((await reasonOf(ErrorCode.TransientNotAccepted, () => undefined)).reason, why);
+    assert.notEqual((await reasonOf(ErrorCode.InvalidCredentials, () => why)).reason, why);
   });
 
   it("makes a session once for requests that come together, and again after it ended", async () => {
