@@ -55,6 +55,25 @@ it("A partition whose files are there is never taken for a new one, though no vi
   await cluster.stop();
 });
 
+it("A node whose newest superblock may be gone asks both others before it acts in a view.", async () => {
+  for (const file of ["a", "b"]) {
+    const { cluster, client } = await smallCluster();
+    await cluster.drive(client.ok("SendMessages", sendBody(["a", "b"])));
+    await cluster.clock.run(1000);
+    for (const at of NODES) cluster.kill(at);
+    cluster.nodes[0]?.disk.flipBit(`metadata/superblock.${file}`, 77);
+    const [doubtful, other] = [cluster.openNode(0), cluster.openNode(1)];
+    await cluster.clock.run(30_000);
+    for (const at of [0, 1])
+      assert.equal(cluster.broker(at).shard.metadata.isPrimary, false, `node ${at}, ${file}`);
+    await Promise.all([cluster.startNode(2), cluster.drive(doubtful), cluster.drive(other)]);
+    await cluster.metadataPrimary();
+    await cluster.clock.run(5000);
+    for (const at of NODES) assert.deepEqual(await textsOn(cluster, at), ["a", "b"], `node ${at}, ${file}`);
+    await cluster.stop();
+  }
+});
+
 it("A node that lost its directory does not vote for a partition before the others have told it what to respect.", async () => {
   const { cluster, client, primary, backups } = await smallCluster();
   const [late, lost] = backups;

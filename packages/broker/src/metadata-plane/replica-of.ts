@@ -1,4 +1,4 @@
-import type { MetadataJournal, SuperblockRecord } from "@millrace/storage";
+import type { MetadataJournal, Superblock } from "@millrace/storage";
 import {
   type ClientTable,
   createReplica,
@@ -42,7 +42,7 @@ export function replicaOf(options: ReplicaOptions, beginning: ReplicaBeginning):
     const recovered = { view, logView: view, op, commit: op, checksum };
     return createReplica({ ...facts, replica: 0, replicaCount: 1, cluster: 0n, recovered });
   }
-  const recovered = recoveredReplica(journal.superblock.record, end, suffix);
+  const recovered = recoveredReplica(journal.superblock, end, suffix);
   return createReplica({
     ...facts,
     ...peers.options,
@@ -50,14 +50,18 @@ export function replicaOf(options: ReplicaOptions, beginning: ReplicaBeginning):
   });
 }
 
-/** A replica that never spoke is taken for one whose directory was wiped, until it knows better. */
+/**
+ * A replica that never spoke, or whose newest record of its view may be gone, is taken for one whose directory
+ * was wiped, until it knows better.
+ */
 function recoveredReplica(
-  { view, logView, mayHaveLost, hasSpoken }: SuperblockRecord,
+  { record, isDoubtful }: Superblock,
   end: LogEnd,
   suffix: readonly Prepare[],
 ): Recovered {
+  const { view, logView, mayHaveLost, hasSpoken } = record;
   const last = suffix.at(-1) ?? end;
-  const isViewForgotten = !hasSpoken;
+  const isViewForgotten = !hasSpoken || isDoubtful;
   return {
     ...{ view, logView, isViewForgotten, mayHaveLost: mayHaveLost || isViewForgotten },
     ...{ op: last.op, checksum: last.checksum, commit: end.op, commitChecksum: end.checksum, suffix },

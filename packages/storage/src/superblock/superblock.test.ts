@@ -36,6 +36,19 @@ describe("the superblock pair", () => {
     }
   });
 
+  it("is in doubt while one of the two is damaged, until the next write mends it", async () => {
+    const disk = await written(5);
+    assert.equal((await openSuperblock(disk, "m", kernel)).isDoubtful, false);
+    for (const file of ["a", "b"]) {
+      disk.flipBit(`m/superblock.${file}`, 77);
+      const superblock = await openSuperblock(disk, "m", kernel);
+      assert.equal(superblock.isDoubtful, true, file);
+      await superblock.write({ view: 9 });
+      assert.equal(superblock.isDoubtful, false, file);
+      assert.equal((await openSuperblock(disk, "m", kernel)).isDoubtful, false, file);
+    }
+  });
+
   it("refuses when files are there and none is good", async () => {
     const disk = await written(1);
     disk.flipBit("m/superblock.b", 100);

@@ -17,16 +17,27 @@ export class Superblock {
   readonly #path: string;
   readonly #kernel: ChecksumKernel;
   #record: SuperblockRecord;
+  #isDoubtful: boolean;
   #writing: Promise<void> = Promise.resolve();
 
   constructor(
     source: { readonly disk: Disk; readonly path: string; readonly kernel: ChecksumKernel },
     record: SuperblockRecord,
+    isDoubtful = false,
   ) {
     this.#disk = source.disk;
     this.#path = source.path;
     this.#kernel = source.kernel;
     this.#record = record;
+    this.#isDoubtful = isDoubtful;
+  }
+
+  /**
+   * True while the other file of the pair is damaged: that may have been the newest record. Ends with the next
+   * write, which takes that file's place.
+   */
+  get isDoubtful(): boolean {
+    return this.#isDoubtful;
   }
 
   /** The newest record that is on disk; sequence 0 when none was ever written. */
@@ -48,6 +59,7 @@ export class Superblock {
     const fileName = FILE_NAMES[record.sequence % FILE_NAMES.length];
     await this.#disk.writeWhole(`${this.#path}/${fileName}`, encodeSuperblock(this.#kernel, record));
     this.#record = record;
+    this.#isDoubtful = false;
   }
 }
 
@@ -73,7 +85,7 @@ export async function openSuperblock(
     if (newest === undefined) throw superblockDamaged(damagedPath);
     log.warn("One of the two superblocks is damaged; the other one is used.", { path: damagedPath });
   }
-  return new Superblock({ disk, path, kernel }, newest ?? FIRST_SUPERBLOCK);
+  return new Superblock({ disk, path, kernel }, newest ?? FIRST_SUPERBLOCK, damagedPath !== undefined);
 }
 
 async function readSuperblock(
