@@ -51,8 +51,8 @@ export function replicaOf(options: ReplicaOptions, beginning: ReplicaBeginning):
 }
 
 /**
- * A replica that never spoke, or whose newest record of its view may be gone, is taken for one whose directory
- * was wiped, until it knows better.
+ * A replica that never spoke, or whose newest record of its view may be gone, is taken for one whose
+ * directory was wiped, until it knows better.
  */
 function recoveredReplica(
   { record, isDoubtful }: Superblock,

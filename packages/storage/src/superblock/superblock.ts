@@ -33,8 +33,8 @@ export class Superblock {
   }
 
   /**
-   * True while the other file of the pair is damaged: that may have been the newest record. Ends with the next
-   * write, which takes that file's place.
+   * True while the other file of the pair is damaged: that may have been the newest record. Ends with the
+   * next write, which takes that file's place.
    */
   get isDoubtful(): boolean {
     return this.#isDoubtful;
