@@ -106,16 +106,26 @@ export class Faults {
     const { cluster } = this.#world;
     const node = cluster.nodes[at];
     if (!this.#kinds.hasRot || this.#world.rotten !== undefined || node?.broker === undefined) return;
-    const files = await messageFilesOf(node.disk);
-    const path = files[this.#random.below(files.length)];
-    const length = path === undefined ? 0 : ((await node.disk.stat(path))?.length ?? 0);
-    if (path === undefined || length < ROT_LENGTH_MIN || node.broker === undefined) return;
+    const { disk } = node;
+    const { path, length } = await this.#pickFile(disk).catch((error: unknown) => {
+      // It was ended meanwhile, and its disk is another one.
+      if (node.disk === disk) throw error;
+      return { path: undefined, length: 0 };
+    });
+    if (path === undefined || length < ROT_LENGTH_MIN || node.disk !== disk) return;
     // Another one may have looked at its disk at the same time: one disk rots, and is replaced.
     if (this.#world.rotten !== undefined) return;
     this.#world.rotten = at;
     const bit = this.#random.below(4 * length);
     this.#world.trace(`n${at}`, `rots ${path} bit ${bit}`);
     node.disk.flipBit(path, bit);
+  }
+
+  async #pickFile(disk: SimDisk): Promise<{ path: string | undefined; length: number }> {
+    const files = await messageFilesOf(disk);
+    const path = files[this.#random.below(files.length)];
+    const length = path === undefined ? 0 : ((await disk.stat(path))?.length ?? 0);
+    return { path, length };
   }
 
   /** What an operator does with a disk that rots: the node comes back with an empty one. */
