@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { connect } from "node:net";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { SeededRandom } from "@millrace/testkit";
 import { base64, HttpUnderTest, sendBody } from "../testing/http-under-test.ts";
 
@@ -18,6 +20,33 @@ test("A body over the limit is 413 and closes the connection; the largest that f
   assert.deepEqual([over.status, over.json.id, over.json.code], [413, 413, "payload_too_large"]);
   assert.equal(over.headers.get("connection"), "close");
   assert.equal((await server.call("POST", MESSAGES, { body: bodyOf(10_000) })).status, 201);
+  await server.stop();
+});
+
+test("A client that goes on sending a body over the limit is heard to its end and gets the answer.", async () => {
+  const server = await HttpUnderTest.start({ HTTP_MAX_REQUEST_SIZE: "10 KB" });
+  await server.login();
+  await server.makeTopic();
+  const { port } = new URL(server.url);
+  const length = 3_000_000;
+  const socket = connect({ port: Number(port), host: "127.0.0.1" });
+  const received: Buffer[] = [];
+  socket.on("data", (bytes) => received.push(bytes));
+  const ended = once(socket, "close");
+  const head = [`POST ${MESSAGES} HTTP/1.1`, "host: x", `content-length: ${length}`];
+  const headers = [...head, "content-type: application/json", `authorization: Bearer ${server.token}`];
+  socket.write(`${headers.join("\r\n")}\r\n\r\n`);
+  for (let sent = 0; sent < length; sent += 500_000) {
+    assert.equal(socket.destroyed, false, `the server still reads after ${sent} bytes`);
+    socket.write(Buffer.alloc(500_000, " "));
+    await sleep(20);
+  }
+  await ended;
+  assert.equal(socket.errored, null, "nothing was lost on the way");
+  assert.match(
+    Buffer.concat(received).toString(),
+    /^HTTP\/1\.1 413 [\s\S]*connection: close[\s\S]*payload_too_large/,
+  );
   await server.stop();
 });
 

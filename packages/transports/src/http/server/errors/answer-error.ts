@@ -2,6 +2,7 @@ import { InvariantError, isCodedError } from "@millrace/errors";
 import type { Log } from "@millrace/platform";
 import type { FastifyError, FastifyReply } from "fastify";
 import { badInput, errorOfCoded, HttpError, plainError } from "../../errors/http-error.ts";
+import { afterUnreadBody } from "./unread-body.ts";
 
 const PAYLOAD_TOO_LARGE = 413;
 
@@ -12,14 +13,20 @@ export function answerError(error: unknown, reply: FastifyReply, log: Log): void
   const answer = httpErrorOf(error, log);
   reply.code(answer.status).type("application/json; charset=utf-8");
   if (answer.retryAfterSeconds !== undefined) reply.header("retry-after", String(answer.retryAfterSeconds));
-  if (answer.status === PAYLOAD_TOO_LARGE) endConnection(reply);
-  reply.send(answer.body());
+  if (answer.status === PAYLOAD_TOO_LARGE) endConnection(reply, () => reply.send(answer.body()));
+  else reply.send(answer.body());
 }
 
 /** HTTP/2, where requests share a connection, has no such header: only the stream is given up. */
-function endConnection(reply: FastifyReply): void {
-  if (reply.request.raw.httpVersionMajor === 1) reply.header("connection", "close");
-  else reply.removeHeader("connection");
+function endConnection(reply: FastifyReply, send: () => void): void {
+  const { raw } = reply.request;
+  if (raw.httpVersionMajor === 1) {
+    reply.header("connection", "close");
+    afterUnreadBody(raw, send);
+  } else {
+    reply.removeHeader("connection");
+    send();
+  }
 }
 
 function httpErrorOf(error: unknown, log: Log): HttpError {
