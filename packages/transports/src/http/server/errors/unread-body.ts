@@ -6,8 +6,9 @@ const UNREAD_MAX_MS = 2000;
 const UNREAD_LENGTH_MAX = 64 * 1_048_576;
 
 /**
- * Reads the rest of a body and throws it away, then calls back: at its end, when the client has gone, or after
- * some time or length. Who answers and closes while a client still sends makes its system throw the answer away.
+ * Reads the rest of a body and throws it away, then calls back: at its end, when the client has gone, or
+ * after some time or length. Who answers and closes while a client still sends makes its system throw the
+ * answer away.
  */
 export function afterUnreadBody(request: IncomingMessage, callback: () => void): void {
   let length = 0;
