@@ -20,7 +20,7 @@ export class SimContent {
   #syncsBegun = 0;
   /** Number of the sync that says how long the file is known to be. */
   #lengthFrom = 0;
-  /** Sectors of syncs that failed: chance may carry them over, no later sync does. */
+  /** Sectors of syncs that fail and of those beside them: chance may carry them over, no later sync does. */
   #unsure = new Set<number>();
 
   get length(): number {
@@ -47,27 +47,36 @@ export class SimContent {
   }
 
   /**
-   * Begins a sync: what was written so far is covered, what comes later is not. It ends when what earlier
-   * syncs have on their way is on the platters too, unless those have failed by then.
+   * Begins a sync: what was written so far is covered, as it is now; what comes later is not. When it ends,
+   * what earlier syncs have on their way is on the platters too.
+   *
+   * One that will fail leaves in doubt what it covers and what syncs beside it cover, whichever of them ends
+   * first: a system tells only one of them of a page that could not be written.
    */
-  beginSync(): ContentSync {
+  beginSync(willFail = false): ContentSync {
     this.#syncsBegun += 1;
-    const sync = { number: this.#syncsBegun, sectors: this.#dirty, length: this.#live.length };
-    this.#dirty = new Set();
+    const { length } = this.#live;
+    const sync = { number: this.#syncsBegun, sectors: this.#takeDirty(), length, willFail };
+    const others = [...this.#syncing];
     this.#syncing.add(sync);
-    const end = (carry: () => void) => {
-      if (this.#syncing.has(sync)) carry();
-      this.#syncing.delete(sync);
-    };
+    if (willFail) for (const other of this.#syncing) this.#distrust(other);
+    else if (others.some((other) => other.willFail)) this.#distrust(sync);
     return {
-      succeed: () => end(() => this.#makeDurable(sync)),
-      fail: () => end(() => this.#distrust(sync.sectors)),
+      end: () => {
+        if (this.#syncing.has(sync) && !willFail) this.#makeDurable(sync);
+        this.#syncing.delete(sync);
+      },
     };
   }
 
   flipBit(bit: number): void {
     this.#live.flipBit(bit);
     this.#durable.flipBit(bit);
+    const sector = Math.floor(bit / (8 * SECTOR_LENGTH));
+    for (const { sectors } of this.#syncing) {
+      const bytes = sectors.get(sector);
+      if (bytes !== undefined) flipBitOf(bytes, bit - 8 * SECTOR_LENGTH * sector);
+    }
   }
 
   /** What is left after power loss, as a new content that is all durable. */
@@ -100,12 +109,25 @@ export class SimContent {
     const sectors = new Set(kinds.flatMap((some) => [...some]));
     if (sectors.size > 0) target.resize(shorter + random.below(longer - shorter + 1));
     for (const sector of sectors) {
-      if (random.chance(0.5)) copySector(this.#live, target, sector);
+      if (!random.chance(0.5)) continue;
+      const start = sector * SECTOR_LENGTH;
+      putSector(this.#live.slice(start, start + SECTOR_LENGTH), target, sector);
     }
   }
 
-  #sectorsSyncing(): ReadonlySet<number>[] {
-    return [...this.#syncing].map(({ sectors }) => sectors);
+  #sectorsSyncing(): number[][] {
+    return [...this.#syncing].map(({ sectors }) => [...sectors.keys()]);
+  }
+
+  /** The bytes of the sectors that a sync which begins now covers. */
+  #takeDirty(): Map<number, Uint8Array> {
+    const taken = new Map<number, Uint8Array>();
+    for (const sector of this.#dirty) {
+      const start = sector * SECTOR_LENGTH;
+      taken.set(sector, this.#live.slice(start, start + SECTOR_LENGTH).slice());
+    }
+    this.#dirty = new Set();
+    return taken;
   }
 
   /** A sync that began earlier and ends later takes nothing back: neither bytes nor the length. */
@@ -116,15 +138,17 @@ export class SimContent {
     }
     for (const sync of this.#syncing) {
       if (sync.number > number) break;
-      for (const sector of sync.sectors) {
-        copySector(this.#live, this.#durable, sector);
+      for (const [sector, bytes] of sync.sectors) {
+        putSector(bytes, this.#durable, sector);
         this.#unsure.delete(sector);
       }
+      sync.sectors.clear();
     }
   }
 
-  #distrust(sectors: ReadonlySet<number>): void {
-    for (const sector of sectors) this.#unsure.add(sector);
+  #distrust({ sectors }: SyncUnderWay): void {
+    for (const sector of sectors.keys()) this.#unsure.add(sector);
+    sectors.clear();
   }
 
   #markDirty(start: number, end: number): void {
@@ -138,24 +162,30 @@ export class SimContent {
 interface SyncUnderWay {
   /** How many began before it, and it. */
   readonly number: number;
-  readonly sectors: ReadonlySet<number>;
+  /** Sectors that it still has to carry over, as they were when it began. */
+  readonly sectors: Map<number, Uint8Array>;
   /** How long the file was when it began. */
   readonly length: number;
+  /** Chance decides about what it covers, sector by sector, until that is written again. */
+  readonly willFail: boolean;
 }
 
-/** The end of a sync that is under way. */
+/** A sync that is under way. */
 export interface ContentSync {
-  /** It came to its end. */
-  succeed(): void;
-  /** It failed: chance decides about its bytes, sector by sector, until they are written again. */
-  fail(): void;
+  /** It came to its end, or failed as was said when it began. */
+  end(): void;
 }
 
-/** Copies one sector as far as both contents reach. */
-function copySector(from: Growing, to: Growing, sector: number): void {
+/** Puts the bytes of one sector into a content as far as that reaches. */
+function putSector(bytes: Uint8Array, to: Growing, sector: number): void {
   const start = sector * SECTOR_LENGTH;
-  const end = Math.min(start + SECTOR_LENGTH, from.length, to.length);
-  if (end > start) to.write(from.slice(start, end), start);
+  const length = Math.min(bytes.length, to.length - start);
+  if (length > 0) to.write(bytes.subarray(0, length), start);
+}
+
+function flipBitOf(bytes: Uint8Array, bit: number): void {
+  const at = bit >>> 3;
+  if (at < bytes.length) bytes[at] = (bytes[at] ?? 0) ^ (1 << (bit & 7));
 }
 
 /** Bytes with spare room behind them; what was never written is zero. */
@@ -190,7 +220,6 @@ class Growing {
   }
 
   flipBit(bit: number): void {
-    const at = bit >>> 3;
-    if (at < this.length) this.#bytes[at] = (this.#bytes[at] ?? 0) ^ (1 << (bit & 7));
+    flipBitOf(this.#bytes.subarray(0, this.length), bit);
   }
 }

@@ -215,11 +215,11 @@ test("power loss during a datasync leaves some of what it covers, and all of it 
 });
 
 /** A disk whose calls complete when the test says so, and a file on it with a durable name and no bytes. */
-async function diskInHand() {
+async function diskInHand(seed = 4) {
   const waiting: (() => void)[] = [];
   let isHeld = false;
   const schedule = (done: () => void) => (isHeld ? void waiting.push(done) : queueMicrotask(done));
-  const disk = new SimDisk({ seed: 4, schedule });
+  const disk = new SimDisk({ seed, schedule });
   const file = await disk.openFile("a", "create");
   await disk.syncDirectory("");
   /** Begins a datasync; answers what ends it. */
@@ -236,7 +236,7 @@ async function diskInHand() {
     };
   };
   const left = () => disk.crash({ keep: "none" }).readWhole("a", 3000);
-  return { file, begin, left };
+  return { disk, file, begin, left };
 }
 
 test("a datasync that ends after one that began later takes nothing back of what that one covered", async () => {
@@ -269,6 +269,97 @@ test("a datasync covers what an earlier one still has on its way, and not what t
   assert.ok(isCodedError(await endFailing(), ErrorCode.IoError));
   assert.equal(await endLater(), undefined);
   assert.deepEqual(await failing.left(), new Uint8Array(1000), "the length is there, the bytes are not");
+});
+
+test("what syncs that overlap cover is in doubt once one of them fails, whichever ends first and began first", async () => {
+  for (const failing of [0, 1]) {
+    for (const first of [0, 1]) {
+      const { file, begin, left } = await diskInHand();
+      await written(file, [new Uint8Array(512).fill(1)], 0);
+      const ends = [begin(failing === 0 ? "EIO" : undefined)];
+      await written(file, [new Uint8Array(512).fill(2)], 512);
+      ends.push(begin(failing === 1 ? "EIO" : undefined));
+      const outcomes: unknown[] = [];
+      for (const which of [first, 1 - first]) outcomes[which] = await ends[which]?.();
+      assert.equal(outcomes[1 - failing], undefined);
+      assert.ok(isCodedError(outcomes[failing], ErrorCode.IoError));
+      await begin()();
+      assert.deepEqual(await left(), new Uint8Array(1024), `${failing} fails, ${first} ends first`);
+    }
+  }
+});
+
+test("chance keeps some of what a sync covered that succeeded before another one failed; written again it is safe", async () => {
+  const kept = new Set<number>();
+  for (let seed = 1; seed <= 30; seed += 1) {
+    const { file, begin, disk } = await diskInHand(seed);
+    await written(file, [new Uint8Array(2000).fill(1)], 0);
+    const endFailing = begin("EIO");
+    assert.equal(await begin()(), undefined);
+    await endFailing();
+    if (seed > 20) {
+      await written(file, [new Uint8Array(2000).fill(1)], 0);
+      await begin()();
+      assert.equal(await keptLength(disk), 2000);
+    } else kept.add(await keptLength(disk));
+  }
+  assert.ok(kept.size > 2 && Math.min(...kept) < 2000, [...kept].join());
+});
+
+test("a sync that fails leaves alone what ended before it began and what began after it ended", async () => {
+  const { file, begin, left } = await diskInHand();
+  await written(file, [new Uint8Array(512).fill(1)], 0);
+  await begin()();
+  await written(file, [new Uint8Array(512).fill(2)], 512);
+  await begin("EIO")();
+  await written(file, [new Uint8Array(512).fill(3)], 1024);
+  await begin()();
+  const bytes = await left();
+  assert.deepEqual(
+    [0, 512, 1024].map((at) => bytes?.[at]),
+    [1, 0, 3],
+  );
+});
+
+test("a sync makes sure of a sector as it was when the sync began; what came later is kept by chance", async () => {
+  const { file, begin, left } = await diskInHand();
+  await written(file, [new Uint8Array(300).fill(1)], 0);
+  const end = begin();
+  await written(file, [new Uint8Array(100).fill(2)], 100);
+  await end();
+  assert.deepEqual(await left(), new Uint8Array(300).fill(1));
+  const seen = new Set<number | undefined>();
+  for (let seed = 1; seed <= 20; seed += 1) {
+    const other = await diskInHand(seed);
+    await written(other.file, [new Uint8Array(300).fill(1)], 0);
+    const endOther = other.begin();
+    await written(other.file, [new Uint8Array(100).fill(2)], 100);
+    await endOther();
+    const bytes = await other.disk.crash().readWhole("a", 3000);
+    assert.deepEqual([bytes?.length, bytes?.[0], bytes?.[99]], [300, 1, 1]);
+    assert.equal(bytes?.[299], 1);
+    seen.add(bytes?.[100]);
+  }
+  assert.deepEqual([...seen].sort(), [1, 2]);
+});
+
+test("a sync that ends last does not put back what a later one made sure of meanwhile", async () => {
+  const { file, begin, left } = await diskInHand();
+  await written(file, [new Uint8Array(300).fill(1)], 0);
+  const endFirst = begin();
+  await written(file, [new Uint8Array(300).fill(2)], 0);
+  await begin()();
+  await endFirst();
+  assert.deepEqual(await left(), new Uint8Array(300).fill(2));
+});
+
+test("a bit that rots while a sync is under way stays flipped", async () => {
+  const { file, begin, left, disk } = await diskInHand();
+  await written(file, [new Uint8Array(1000)], 0);
+  const end = begin();
+  disk.flipBit("a", 8 * 700);
+  await end();
+  assert.equal((await left())?.[700], 1);
 });
 
 test("what a killed process was about to sync is synced by the next one", async () => {

@@ -58,11 +58,10 @@ export class SimFile implements DiskFile {
 
   datasync(done: WriteDone): void {
     const fault = this.#faultOf("datasync", 0, 0);
-    const sync = this.#content.beginSync();
+    const sync = this.#content.beginSync(fault?.kind === "error");
     this.#device.schedule(() => {
       const error = this.#errorOf("datasync", fault);
-      if (error === undefined) sync.succeed();
-      else if (this.#device.alive) sync.fail();
+      if (this.#device.alive) sync.end();
       done(error);
     });
   }

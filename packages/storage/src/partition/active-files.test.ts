@@ -112,3 +112,96 @@ describe("A group's datasync beside another sync of the same files", () => {
     }
   });
 });
+
+/** Hears how a promise ended: "open" until then, then nothing or what it was rejected with. */
+function outcomeOf(promise: Promise<void>): { now: unknown } {
+  const outcome: { now: unknown } = { now: "open" };
+  const note = (error?: unknown) => {
+    outcome.now = error;
+  };
+  promise.then(() => note(), note);
+  return outcome;
+}
+
+describe("Syncs outside the groups", () => {
+  it("come one after the other, however many are asked for at once; one answers for all it covers", async () => {
+    const { files, waiting } = await filesInHand();
+    const outcomes = [files.sync(), files.sync(), files.sync()].map(outcomeOf);
+    await soon();
+    assert.equal(waiting.length, 2, "both files, once");
+    files.noteWritten();
+    for (const end of waiting.slice(0, 2)) end();
+    await soon();
+    assert.equal(waiting.length, 4, "what was written meanwhile takes one more");
+    assert.deepEqual(
+      outcomes.map(({ now }) => now),
+      [undefined, "open", "open"],
+    );
+    for (const end of waiting.slice(2)) end();
+    await soon();
+    assert.equal(waiting.length, 4);
+    assert.deepEqual(
+      outcomes.map(({ now }) => now),
+      [undefined, undefined, undefined],
+    );
+  });
+
+  it("fail all when the one that they waited for did, without another try", async () => {
+    const { files, waiting, state } = await filesInHand();
+    const outcomes = [files.sync(), files.sync(), files.sync()].map(outcomeOf);
+    await soon();
+    waiting[0]?.("EIO");
+    waiting[1]?.();
+    await soon();
+    assert.equal(waiting.length, 2);
+    assert.ok(outcomes.every(({ now }) => isFenced(now)));
+    assert.equal(state.fault?.code, ErrorCode.FileFenced);
+  });
+
+  it("wait for one that `settle` began, whoever of them asked first", async () => {
+    const { files, waiting } = await filesInHand();
+    files.settle();
+    const outcomes = [files.sync(), files.sync()].map(outcomeOf);
+    await soon();
+    assert.equal(waiting.length, 1);
+    waiting[0]?.();
+    await soon();
+    assert.equal(waiting.length, 3);
+    for (const end of waiting.slice(1)) end();
+    await soon();
+    assert.ok(outcomes.every(({ now }) => now === undefined));
+  });
+});
+
+describe("A sync outside the groups beside a group that began later", () => {
+  it("is not believed before the group's datasyncs are over, and not when they fail", async () => {
+    for (const errno of [undefined, "EIO"]) {
+      const { files, waiting, syncGroup } = await filesInHand();
+      const other = outcomeOf(files.sync());
+      await soon();
+      syncGroup();
+      for (const end of waiting.slice(0, 2)) end();
+      await soon();
+      assert.equal(other.now, "open", "the group's datasyncs are under way");
+      waiting[2]?.(errno);
+      waiting[3]?.();
+      await soon();
+      assert.equal(isFenced(other.now), errno !== undefined);
+    }
+  });
+
+  it("is not believed when the group failed first, be it for a reason that may pass", async () => {
+    for (const errno of ["EIO", "ENOSPC"]) {
+      const { files, state, waiting, syncGroup } = await filesInHand();
+      const other = outcomeOf(files.sync());
+      await soon();
+      syncGroup();
+      waiting[2]?.(errno);
+      waiting[3]?.();
+      for (const end of waiting.slice(0, 2)) end();
+      await soon();
+      assert.ok(isFenced(other.now), errno);
+      assert.equal(state.fault?.code, ErrorCode.FileFenced);
+    }
+  });
+});

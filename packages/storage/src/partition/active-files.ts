@@ -25,6 +25,8 @@ export class ActiveFiles {
   /** The latest sync outside the groups; never rejects. */
   #syncing: Promise<void> = Promise.resolve();
   #syncsOut = 0;
+  /** What the datasyncs of a group failed with, the latest time. */
+  #groupFailure: CodedError | undefined;
   /** Who waits for the datasyncs of a group; nothing while none is under way. */
   #whenGroupSynced: ((error: CodedError | undefined) => void)[] | undefined;
 
@@ -70,22 +72,34 @@ export class ActiveFiles {
 
   #endGroup(covered: number, failure: CodedError | undefined): void {
     if (failure === undefined) this.#syncedCount = Math.max(this.#syncedCount, covered);
+    else this.#groupFailure = failure;
     const waiting = this.#whenGroupSynced ?? [];
     this.#whenGroupSynced = undefined;
     for (const tell of waiting) tell(failure);
   }
 
   /**
-   * Makes everything journaled so far survive power loss.
+   * Makes everything journaled so far survive power loss, one such sync at a time. It is believed when no
+   * group's datasyncs beside it failed.
    * @throws CodedError `FileFenced` when this sync or an earlier one failed
    */
   async sync(): Promise<void> {
-    await this.syncsUnderWay();
+    // Several may have waited for the same one: whoever goes on first is the next to be waited for.
+    do await this.syncsUnderWay();
+    while (this.#syncsOut > 0);
     const covered = this.#writtenCount;
     if (this.#syncedCount === covered) return;
     const { log, ops } = this.#files;
-    await this.#track(Promise.all([datasync(log), datasync(ops), this.#groupSynced()]));
+    await this.#track(Promise.all([datasync(log), datasync(ops)]));
     this.#syncedCount = Math.max(this.#syncedCount, covered);
+  }
+
+  /** A sync outside the groups that ends when a group's datasyncs beside it have, and fails when they do. */
+  async #besideGroups(sync: Promise<unknown>): Promise<void> {
+    const before = this.#groupFailure;
+    await sync;
+    await this.#groupSynced();
+    if (this.#groupFailure !== before) throw this.#groupFailure;
   }
 
   /** Waits for a group's datasyncs that are under way. @throws CodedError what one of them failed with */
@@ -142,7 +156,8 @@ export class ActiveFiles {
     await closeSegmentFiles(this.#files);
   }
 
-  async #track(sync: Promise<unknown>): Promise<void> {
+  async #track(calls: Promise<unknown>): Promise<void> {
+    const sync = this.#besideGroups(calls);
     const before = this.#syncing;
     this.#syncsOut += 1;
     this.#syncing = Promise.all([before, sync])

@@ -3,6 +3,7 @@ import type { DiskFile } from "@millrace/platform";
 import { recordBeforeChange } from "../op-record/changed-bit.ts";
 import {
   claimedRecordLength,
+  mayHaveMagic,
   type OpRecord,
   RECORD_ALIGNMENT,
   RECORD_HEADER_LENGTH,
@@ -16,6 +17,11 @@ import { OP_RECORD_LENGTH_MAX } from "./harmed-record.ts";
 const CHUNK_LENGTH = 1_048_576;
 /** Records decoded before they are handed over: few, so that they are garbage before they are old. */
 const RECORDS_AT_ONCE = 256;
+/**
+ * Harmed records of one scan that are tried bit by bit: about 1 ms of each, in which nothing else of the
+ * process goes on. More are not the work of single bits: behind them only unharmed ones count.
+ */
+export const TRIED_RECORDS_MAX = 64;
 
 /** A record and where it lies in its file. Its body is a view that is good until the visitor returns. */
 export interface ScannedRecord {
@@ -27,7 +33,8 @@ export interface ScannedRecord {
 
 /**
  * What a scan does where no unharmed record starts: it ends; or it looks behind that place for the next one;
- * or it does that and also hands over records of ops in which one bit was changed.
+ * or it does that and also hands over records of ops in which one bit was changed, of the first
+ * `TRIED_RECORDS_MAX` that may be such.
  */
 export type OnDamage = "stop" | "search" | "search-changed";
 
@@ -59,11 +66,12 @@ export async function scanRecords(
   const { chunkLength = CHUNK_LENGTH } = range;
   let buffer = new Uint8Array(Math.max(1, Math.min(chunkLength, range.end - range.from)));
   let at = range.from;
+  const tries = { left: onDamage === "search-changed" ? TRIED_RECORDS_MAX : 0 };
   while (at < range.end) {
     const want = Math.min(buffer.length, range.end - at);
     const length = await readAt(range.file, buffer.subarray(0, want), at);
     const isLast = at + length >= range.end || length < want;
-    const where = { kernel: range.kernel, at, isLast, onDamage };
+    const where = { kernel: range.kernel, at, isLast, onDamage, tries };
     const read = await visitChunk(buffer.subarray(0, length), where, visit);
     at += read.consumed;
     if (read.isOver) return at;
@@ -79,6 +87,8 @@ interface ChunkPlace {
   readonly at: number;
   readonly isLast: boolean;
   readonly onDamage: OnDamage;
+  /** How many harmed records the whole scan may still try. */
+  readonly tries: { left: number };
 }
 
 async function visitChunk(
@@ -120,7 +130,7 @@ function readSome(bytes: Uint8Array, view: DataView, from: number, where: ChunkP
     const needed = lengthNeeded(view, end);
     if (needed > bytes.length - end && !where.isLast) return { records, end, needed, isDamaged: false };
     if (where.onDamage === "stop") return { records, end, needed: 0, isDamaged: true };
-    const changed = where.onDamage === "search" ? undefined : changedRecord(bytes, end, where);
+    const changed = mayHaveMagic(view, end) ? changedRecord(bytes, end, where) : undefined;
     if (changed !== undefined) records.push({ record: changed, position: where.at + end, isChanged: true });
     end = Math.min(bytes.length, end + (changed?.length ?? RECORD_ALIGNMENT));
   }
@@ -128,6 +138,8 @@ function readSome(bytes: Uint8Array, view: DataView, from: number, where: ChunkP
 }
 
 function changedRecord(bytes: Uint8Array, start: number, where: ChunkPlace): OpRecord | undefined {
+  if (where.tries.left === 0) return undefined;
+  where.tries.left -= 1;
   const place = { bytes, filePosition: where.at, start, lengthMax: OP_RECORD_LENGTH_MAX };
   return recordBeforeChange(where.kernel, place);
 }
