@@ -306,6 +306,7 @@ test("topic get names who holds segments back, exactly, and does without where t
   const table = await runFake(["topic", "get", "shop", "orders"], { client: client.asClient() });
   assert.match(table.stdout, /consumer group "readers"[\s\S]*yes: end its member first/);
   assert.match(table.stdout, /1 \(4 messages, 1\.00 MiB\)/);
+  assert.match(table.stdout, /max_topic_size +│ unlimited +│ default/);
   client.retention = undefined;
   const silent = await runFake(["topic", "get", "shop", "orders", "--output", "json"], {
     client: client.asClient(),

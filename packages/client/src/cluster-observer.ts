@@ -33,8 +33,8 @@ export interface ObservedNode {
  * nodes. Whoever looks brings his credentials along, and the node checks them by what it knows itself.
  *
  * Millrace clusters only: servers of others, and those that stand alone, refuse with Unauthenticated,
- * InvalidCommand or FeatureUnavailable. A node that its cluster has not taken in yet answers
- * TransientNotAccepted. Over TCP, WebSocket and gRPC.
+ * InvalidCommand or FeatureUnavailable. A node that its cluster has not taken in yet, or
+ * that is too busy to check who asks, answers TransientNotAccepted. Over TCP, WebSocket and gRPC.
  */
 export class ClusterObserver {
   readonly #link: Link;

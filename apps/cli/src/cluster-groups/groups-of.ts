@@ -1,5 +1,6 @@
-import type { ClusterGroups, GroupStanding } from "@millrace/client";
+import type { ClusterGroups, ClusterNode, GroupStanding } from "@millrace/client";
 import type { Observer } from "../connection/client.ts";
+import { type Leading, leadingOf } from "./leading.ts";
 
 /** Partitions asked for at once. */
 const PAGE = 1000;
@@ -39,6 +40,9 @@ export interface PartitionTotals {
 /** How far a node keeps up with its groups; nothing is known of one that did not answer. */
 export type Keeping = "up" | "behind" | "unknown";
 
+/** Partitions by what is known of their leader, see `Leading`. */
+export type LeadingCounts = Readonly<Record<Leading, number>>;
+
 /** All groups of a cluster. */
 export interface GroupsOfCluster {
   readonly metadata: readonly NodeInGroup[];
@@ -46,8 +50,7 @@ export interface GroupsOfCluster {
   /** The first ones, as many as were wanted. */
   readonly partitions: readonly PartitionInCluster[];
   readonly partitionsCount: number;
-  /** Those that no node leads, as far as the nodes that answered know. */
-  readonly leaderlessCount: number;
+  readonly leading: LeadingCounts;
   /** By replica id. */
   readonly keeping: readonly Keeping[];
 }
@@ -59,29 +62,33 @@ export interface WantedGroups {
   readonly limit: number;
 }
 
-/** Asks for all groups, page by page. @param names  of the nodes, by replica id */
+/** Asks for all groups, page by page. @param nodes  of the roster, by replica id */
 export async function groupsOf(
   client: Observer,
-  names: readonly string[],
+  nodes: readonly Pick<ClusterNode, "name" | "status">[],
   { stream, topic, limit }: WantedGroups,
 ): Promise<GroupsOfCluster> {
+  const names = nodes.map(({ name }) => name);
   const totals = names.map((node) => newTotal(node));
   const partitions: PartitionInCluster[] = [];
   const behind = new Set<string>();
   let partitionsCount = 0;
-  let leaderlessCount = 0;
+  const leading = { led: 0, leaderless: 0, unknown: 0 };
   let page: ClusterGroups;
   let after: ClusterGroups["next"];
   do {
     page = await client.getClusterGroups({ after, countMax: PAGE, stream, topic });
+    const isOwing = nodes.map(
+      ({ status }, at) => status === "healthy" && page.nodes[at]?.metadata === undefined,
+    );
     for (const group of page.partitions) {
-      const nodes = nodesIn(names, group.standings);
-      for (const [at, one] of nodes.entries()) addTo(totals[at], one);
-      for (const one of nodes) if (isBehind(one)) behind.add(one.node);
-      if (!nodes.some(({ leads }) => leads)) leaderlessCount += 1;
+      const inGroup = nodesIn(names, group.standings);
+      for (const [at, one] of inGroup.entries()) addTo(totals[at], one);
+      for (const one of inGroup) if (isBehind(one)) behind.add(one.node);
+      leading[leadingOf(inGroup, isOwing)] += 1;
       const { streamId, topicId, partitionId } = group;
       if (partitions.length < limit)
-        partitions.push({ partition: `${streamId}/${topicId}/${partitionId}`, nodes });
+        partitions.push({ partition: `${streamId}/${topicId}/${partitionId}`, nodes: inGroup });
     }
     partitionsCount += page.partitions.length;
     after = page.next;
@@ -100,7 +107,7 @@ export async function groupsOf(
     if (total?.isTold !== true) return "unknown";
     return behind.has(total.node) ? "behind" : "up";
   });
-  return { metadata, totals, partitions, partitionsCount, leaderlessCount, keeping };
+  return { metadata, totals, partitions, partitionsCount, leading, keeping };
 }
 
 type Total = { -readonly [Key in keyof PartitionTotals]: PartitionTotals[Key] };

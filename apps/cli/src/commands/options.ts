@@ -1,7 +1,7 @@
 import type { KnownOption } from "@millrace/client";
 import type { OptionScope } from "@millrace/protocol";
 import { Argument } from "commander";
-import { valueJson, valueText } from "../formats/typed-field-text.ts";
+import { optionText, valueJson } from "../formats/typed-field-text.ts";
 import { type Field, rows } from "../output/result.ts";
 import { type AddCommand, leaf } from "./command.ts";
 
@@ -12,7 +12,7 @@ const OPTION_FIELDS: readonly Field<KnownOption>[] = [
     name: "default",
     title: "Default",
     value: (option) => valueJson(option.defaultValue),
-    text: (option) => valueText(option.defaultValue),
+    text: ({ key, defaultValue }) => optionText(key, defaultValue),
   },
   { name: "description", title: "Description", value: (option) => option.description },
 ];

@@ -412,7 +412,7 @@ function topicDetails(name: string, partitionsCount: number): TopicDetails {
     size: 0n,
     messagesCount: 0n,
     options: { durability: "persisted" },
-    derivedOptions: { segment_size: 1_073_741_824n },
+    derivedOptions: { segment_size: 1_073_741_824n, max_topic_size: 0xffff_ffff_ffff_ffffn },
     partitions,
   };
 }

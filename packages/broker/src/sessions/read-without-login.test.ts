@@ -91,4 +91,40 @@ describe("What a node tells of its cluster without a login", () => {
     );
     await cluster.stop();
   });
+
+  it("is put off without a word by a node that is busy: its cluster has taken it in, and reaches it.", async () => {
+    const cluster = await TestCluster.start();
+    const leader = await cluster.metadataPrimary();
+    await cluster.login(leader);
+    const { passwordChecks } = cluster.broker(leader).shard;
+    const check = passwordChecks.check.bind(passwordChecks);
+    passwordChecks.check = (claim) => claim.decided("busy");
+    const client = cluster.connect(leader);
+    const busy = await asked(cluster, client, bodyOf("GetClusterMetadata"));
+    assert.deepEqual([busy.code, busy.bytes.length], [ErrorCode.TransientNotAccepted, HEADER_LENGTH]);
+    passwordChecks.check = check;
+    assert.equal((await asked(cluster, client, bodyOf("GetClusterMetadata"))).code, 0);
+    await cluster.stop();
+  });
+
+  it("is put off without a word for a wrong password in an election, and refused when that is over.", async () => {
+    const cluster = await TestCluster.start();
+    const leader = await cluster.metadataPrimary();
+    const backup = (leader + 1) % 3;
+    const { metadata } = cluster.broker(backup).shard;
+    await cluster.login(backup);
+    const client = cluster.connect(backup);
+    cluster.kill(leader);
+    cluster.delaysOf = () => [200];
+    await cluster.until(() => metadata.primary === undefined);
+    const wrong = bodyOf("GetClusterMetadata", NOTHING, "wrong");
+    const early = await asked(cluster, client, wrong);
+    assert.deepEqual([early.code, early.eviction], [ErrorCode.TransientNotAccepted, undefined]);
+    assert.equal(early.bytes.length, HEADER_LENGTH);
+    assert.equal((await asked(cluster, client, bodyOf("GetClusterMetadata"))).code, 0, "a right one is told");
+    await cluster.until(() => metadata.primary !== undefined);
+    const late = await asked(cluster, client, wrong);
+    assert.equal(late.eviction?.reason, EvictionReason.InvalidCredentials);
+    await cluster.stop();
+  });
 });

@@ -23,8 +23,9 @@ const READS: ReadonlyMap<number, AnswerRead> = new Map([
  * majority of the nodes has to agree on; whoever wants to know why there is none cannot have one.
  *
  * Wrong credentials end the connection, as at a login. Codes: those of the read, 5 for any other read and on
- * a server that stands alone, 58 while nobody can say who is right: the node was not taken in yet, or is
- * busy. Then words why follow, where other nodes are missing.
+ * a server that stands alone, 58 while nobody can say who is right: the node was not taken in yet, is
+ * busy, or elects. Words why follow only where other nodes are missing: anything else passes by itself, and
+ * clients go on asking.
  */
 export function readWithoutLogin(shard: Shard, request: ClientRequest): void {
   refusingErrors(shard, request, () => {

@@ -64,39 +64,82 @@ test("a login goes on while the node reaches a majority, and at one that answers
   await client.close();
 });
 
+/** What a broker says that its cluster has not taken in. */
+const NOT_TAKEN_IN =
+  "The cluster has not taken this node in, which knows no users yet. Of the 3 nodes this one reaches 1.";
+
 test("a login at a node that was not taken in takes its time, and then says so", async () => {
-  const server = stuckNode((request) => request.deny(ErrorCode.TransientNotAccepted));
+  const server = stuckNode((request) => request.deny(ErrorCode.TransientNotAccepted, NOT_TAKEN_IN));
   const wanted = { address: OPTIONS.address, requestTimeoutMs: 4000 };
   await assert.rejects(server.connect(wanted), (error) => {
     assert.ok(isCodedError(error, ErrorCode.TransientNotAccepted));
-    assert.match(error.message, /8101 answers, and knows no users yet/);
+    assert.match(error.message, /8101 answers, .* knows no users yet/);
     assert.doesNotMatch(error.message, /TLS|Check that/);
     return true;
   });
 });
 
-test("a login at a node that says twice that it was not taken in ends in seconds, with what the node says is missing", async () => {
+test("a login at a node that says twice that it was not taken in ends in seconds, with the node's words, once", async () => {
   let asked = 0;
   const server = stuckNode((request) => {
     asked += 1;
-    request.deny(ErrorCode.TransientNotAccepted, "Of the 3 nodes this one reaches 1.");
+    request.deny(ErrorCode.TransientNotAccepted, NOT_TAKEN_IN);
   });
   const startMs = performance.now();
   await assert.rejects(server.connect({ address: OPTIONS.address }), (error) => {
     assert.ok(isCodedError(error, ErrorCode.TransientNotAccepted));
-    assert.match(
-      error.message,
-      /8101 answers, and knows no users yet.* Of the 3 nodes this one reaches 1\. /,
-    );
+    assert.ok(error.message.includes(`8101 answers, and can log nobody in. ${NOT_TAKEN_IN} `), error.message);
+    assert.equal(error.message.match(/taken|knows no users/g)?.length, 2, "the server's sentence alone");
     return true;
   });
   assert.equal(asked, 2);
   assert.ok(performance.now() - startMs < 10_000);
 });
 
+test("a login at a busy node, which puts off without a word, has its own time, and is no 'not taken in'", async () => {
+  let asked = 0;
+  const server = stuckNode((request) => {
+    asked += 1;
+    request.deny(ErrorCode.TransientNotAccepted);
+  });
+  const wanted = { address: OPTIONS.address, requestTimeoutMs: 30_000, platform: hurried(server.platform) };
+  await assert.rejects(server.connect(wanted), (error) => {
+    assert.ok(isCodedError(error, ErrorCode.RequestTimeout));
+    assert.match(error.message, /did not finish the login within 30000 ms/);
+    return true;
+  });
+  assert.ok(asked > 3, `it is asked again and again, not ${asked} times`);
+});
+
+test("a wrong password is told as such when the election is over in which nobody could check it", async () => {
+  let asked = 0;
+  const server = stuckNode((request) => {
+    asked += 1;
+    request.deny(ErrorCode.TransientNotAccepted);
+    if (asked < 3) return;
+    server.script = () => false;
+    server.received("LoginRegister")[0]?.evict(EvictionReason.InvalidCredentials);
+  });
+  const wanted = { address: OPTIONS.address, platform: hurried(server.platform) };
+  await assert.rejects(server.connect(wanted), (error) => isCodedError(error, ErrorCode.InvalidCredentials));
+  assert.equal(asked, 3);
+});
+
+test("whoever looks at a busy cluster is told that the node could not check who asks", async () => {
+  const server = stuckNode((request) => request.deny(ErrorCode.TransientNotAccepted));
+  const observer = await ClusterObserver.connect({ ...OPTIONS, platform: server.platform });
+  await assert.rejects(observer.getClusterMetadata(), (error) => {
+    assert.ok(isCodedError(error, ErrorCode.TransientNotAccepted));
+    assert.match(error.message, /8101 answers, and cannot check now who asks: too many logins wait/);
+    assert.doesNotMatch(error.message, /taken|users/);
+    return true;
+  });
+  await observer.close();
+});
+
 test("a login goes on at a node that is taken in after it was asked about", async () => {
   const server = stuckNode((request) => {
-    request.deny(ErrorCode.TransientNotAccepted);
+    request.deny(ErrorCode.TransientNotAccepted, NOT_TAKEN_IN);
     const login = server.received("LoginRegister")[0];
     server.script = () => false;
     login?.reject(ErrorCode.TransientNotAccepted);

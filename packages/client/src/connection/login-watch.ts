@@ -2,11 +2,11 @@ import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import type { Clock, Timer } from "@millrace/platform";
 import type { ClusterMetadata, ClusterNode } from "@millrace/protocol";
 import { formatServerAddress, type ServerAddress } from "../server-address.ts";
-import { isNotTakenIn } from "./without-login.ts";
+import { saysWhyNobody } from "./without-login.ts";
 
 /** A login that takes longer than this is asked about, again and again: an election is over by then. */
 const ASK_AFTER_MS = 3000;
-/** A node that its cluster has not taken in is asked once more, sooner: it may be about to be taken in. */
+/** A node that says why it logs nobody in is asked once more, sooner: it may be about to be taken in. */
 const ASK_AGAIN_MS = 1500;
 
 /** What a watch works with. */
@@ -21,14 +21,15 @@ export interface LoginWatchOptions {
 
 /**
  * Looks after a login that does not come to an end: a node without a majority, or one that its cluster has
- * not taken in, accepts the connection and can log nobody in. Once the node says that it lacks a majority, or
- * twice that it was not taken in, the login ends, and its error says so.
+ * not taken in, accepts the connection and can log nobody in. Once its roster lacks a majority, or the node says
+ * twice why it logs nobody in, the login ends, and its error says so. A node that is busy, or that elects, says
+ * no such thing: then the login has its own time.
  */
 export class LoginWatch {
   readonly #options: LoginWatchOptions;
   #timer: Timer | undefined;
   #isStopped = false;
-  #notTakenIn: CodedError | undefined;
+  #whyNobody: CodedError | undefined;
 
   constructor(options: LoginWatchOptions) {
     this.#options = options;
@@ -43,7 +44,7 @@ export class LoginWatch {
 
   /** The error that tells more than a login's time-out, where something was learnt. */
   explained(error: unknown): unknown {
-    return isCodedError(error, ErrorCode.RequestTimeout) ? (this.#notTakenIn ?? error) : error;
+    return isCodedError(error, ErrorCode.RequestTimeout) ? (this.#whyNobody ?? error) : error;
   }
 
   #later(delayMs: number): void {
@@ -53,16 +54,16 @@ export class LoginWatch {
   /** Never rejects: what the node does not tell leaves the login to its own time. */
   async #ask(): Promise<void> {
     const { address, askRoster, giveUp } = this.#options;
-    const before = this.#notTakenIn;
-    this.#notTakenIn = undefined;
+    const before = this.#whyNobody;
+    this.#whyNobody = undefined;
     const roster = await askRoster().catch((error: unknown) => {
-      if (isNotTakenIn(error)) this.#notTakenIn = error;
+      if (saysWhyNobody(error)) this.#whyNobody = error;
       return undefined;
     });
     if (this.#isStopped) return;
-    const error = (roster && noMajority(address, roster)) ?? (before && this.#notTakenIn);
+    const error = (roster && noMajority(address, roster)) ?? (before && this.#whyNobody);
     if (error !== undefined) giveUp(error);
-    else this.#later(this.#notTakenIn === undefined ? ASK_AFTER_MS : ASK_AGAIN_MS);
+    else this.#later(this.#whyNobody === undefined ? ASK_AFTER_MS : ASK_AGAIN_MS);
   }
 }
 

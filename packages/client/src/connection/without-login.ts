@@ -22,8 +22,9 @@ export interface ReadAsked<T> {
 /**
  * Asks a node what it knows of its cluster; the link needs no login.
  *
- * @throws CodedError TransientNotAccepted of a node that its cluster has not taken in; InvalidCredentials and
- *         the like; Unauthenticated, InvalidCommand or FeatureUnavailable of servers that do not tell
+ * @throws CodedError TransientNotAccepted of a node that cannot check who asks, see `saysWhyNobody`;
+ *         InvalidCredentials and the like; Unauthenticated, InvalidCommand or FeatureUnavailable of servers
+ *         that do not tell
  */
 export async function readWithoutLogin<T>(
   link: Link,
@@ -34,25 +35,30 @@ export async function readWithoutLogin<T>(
   const outcome = await ask(link, {
     ...{ operation: Operation.NonReplicated, code: CommandCode.ReadWithoutLogin, body: asked },
   });
-  if (outcome.code === ErrorCode.TransientNotAccepted) throw notTakenIn(address, outcome.reason);
+  if (outcome.code === ErrorCode.TransientNotAccepted) throw cannotTell(address, outcome.reason);
   if (outcome.code !== 0) throw errorOfCode(outcome.code, {}, outcome.reason);
   return decodeBody(decode, outcome.payload);
 }
 
-/** What a node is told to be that answers and knows nobody who could log in. @param reason  its own words */
-export function notTakenIn(address: ServerAddress, reason?: string): CodedError {
-  const why =
-    reason ??
-    "A new cluster begins once all of its nodes have been started; a node that was away is taken in by a majority " +
-      "of them.";
-  const message =
-    `The node ${formatServerAddress(address)} answers, and knows no users yet: its cluster has not taken it in. ` +
-    `${why} The log of the node names those it does not reach.`;
+/** The error of a node that answers and cannot check who asks. @param reason  its own words, where it has some */
+function cannotTell(address: ServerAddress, reason: string | undefined): CodedError {
+  const node = `The node ${formatServerAddress(address)} answers`;
+  if (reason === undefined) {
+    const why = "too many logins wait there, or its cluster elects who leads it";
+    const message = `${node}, and cannot check now who asks: ${why}.`;
+    return new CodedError(ErrorCode.TransientNotAccepted, message, {
+      details: { next: "Try again in a moment." },
+    });
+  }
+  const message = `${node}, and can log nobody in. ${reason} The log of the node names those it does not reach.`;
   const next = "Start the other nodes, and look into the log of this one.";
-  return new CodedError(ErrorCode.TransientNotAccepted, message, { details: { next } });
+  return new CodedError(ErrorCode.TransientNotAccepted, message, { details: { reason, next } });
 }
 
-/** True for what a node says that its cluster has not taken in, see `notTakenIn`. */
-export function isNotTakenIn(error: unknown): error is CodedError {
-  return isCodedError(error, ErrorCode.TransientNotAccepted);
+/**
+ * Whether a node said for want of which nodes it logs nobody in: those that were not started, or that it does
+ * not reach. One that is busy, or in an election, puts off without a word, and that passes.
+ */
+export function saysWhyNobody(error: unknown): error is CodedError {
+  return isCodedError(error, ErrorCode.TransientNotAccepted) && error.details["reason"] !== undefined;
 }

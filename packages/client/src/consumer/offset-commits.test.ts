@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { CodedError, ErrorCode } from "@millrace/errors";
 import { SimClock } from "@millrace/platform/sim";
 import { OffsetCommits } from "./offset-commits.ts";
 
@@ -94,4 +95,50 @@ test("with nothing stored and nothing settled nothing is stored again, and a ref
   await commits.commitAgain(0, () => undefined);
   await commits.commitAgain(0, () => 7);
   assert.equal(commits.takeError(), undefined);
+});
+
+/** Commits whose stores fail or succeed when they are told; without a connection a failure may pass. */
+function failingCommits() {
+  const asked: string[] = [];
+  const waiting: ((error?: CodedError) => void)[] = [];
+  const commits = new OffsetCommits({
+    ...{ clock: new SimClock(), intervalMs: 1000, countMax: 1, isConnected: () => false },
+    store: (partitionId, offset) => {
+      asked.push(`${partitionId}: ${offset}`);
+      return new Promise((resolve, reject) => {
+        waiting.push((error) => (error === undefined ? resolve() : reject(error)));
+      });
+    },
+  });
+  return { commits, asked, end: (error?: CodedError) => waiting.shift()?.(error) };
+}
+
+test("an offset of a log that was purged does not come back when its store fails later", async () => {
+  for (const code of [ErrorCode.Disconnected, ErrorCode.Unauthorized]) {
+    const { commits, asked, end } = failingCommits();
+    commits.settle(2, 19);
+    commits.forget(2);
+    end(new CodedError(code));
+    await turns();
+    assert.equal(commits.takeError(), undefined);
+    await commits.flush();
+    assert.deepEqual(asked, ["2: 19"]);
+  }
+});
+
+test("what is settled of the new log is kept, also behind a store of the old one that fails", async () => {
+  const { commits, asked, end } = failingCommits();
+  commits.settle(2, 19);
+  commits.forget(2);
+  commits.settle(2, 0);
+  end(new CodedError(ErrorCode.Disconnected));
+  await turns();
+  assert.deepEqual(asked, ["2: 19", "2: 0"]);
+  end(new CodedError(ErrorCode.Disconnected));
+  await turns();
+  const flushed = commits.flush();
+  await turns();
+  assert.deepEqual(asked, ["2: 19", "2: 0", "2: 0"], "a store that fails is tried again as ever");
+  end();
+  await flushed;
 });

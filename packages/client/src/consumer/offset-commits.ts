@@ -21,6 +21,8 @@ export interface OffsetCommitsOptions {
 export class OffsetCommits {
   readonly #options: OffsetCommitsOptions;
   readonly #settled = new Map<number, number>();
+  /** Partitions of the group that is on its way, without those that were forgotten meanwhile. */
+  readonly #sent = new Set<number>();
   #settledCount = 0;
   #timer: Timer | undefined;
   #running: Promise<void> | undefined;
@@ -37,9 +39,13 @@ export class OffsetCommits {
     this.#goOn();
   }
 
-  /** Stores nothing of what was settled of a partition: its messages are gone. */
+  /**
+   * Stores nothing of what was settled of a partition: its messages are gone. What is on its way is not tried
+   * again, whatever becomes of it.
+   */
   forget(partitionId: number): void {
     this.#settled.delete(partitionId);
+    this.#sent.delete(partitionId);
   }
 
   /**
@@ -120,6 +126,7 @@ export class OffsetCommits {
     this.#timer?.cancel();
     this.#timer = undefined;
     const offsets = [...this.#settled];
+    for (const [partitionId] of offsets) this.#sent.add(partitionId);
     this.#settled.clear();
     this.#settledCount = 0;
     await Promise.all(offsets.map(([partitionId, offset]) => this.#storeOne(partitionId, offset)));
@@ -129,12 +136,14 @@ export class OffsetCommits {
     try {
       await this.#options.store(partitionId, offset);
     } catch (error) {
-      // Beyond the end of the log although it was read: a purge took the message away.
-      if (isCodedError(error, ErrorCode.InvalidOffset)) return;
+      // Beyond the end of the log although it was read: a purge took the message away. Or the consumer knows.
+      if (isCodedError(error, ErrorCode.InvalidOffset) || !this.#sent.has(partitionId)) return;
       if (!this.#settled.has(partitionId)) this.#settled.set(partitionId, offset);
       const willPass = !this.#options.isConnected() && !isCodedError(error, ErrorCode.ClientShutdown);
       if (willPass) this.#startTimer();
       else this.#error ??= error as CodedError;
+    } finally {
+      this.#sent.delete(partitionId);
     }
   }
 }

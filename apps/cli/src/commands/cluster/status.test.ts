@@ -49,8 +49,12 @@ test("without a leader, or without a quorum, a cluster takes no writes and the e
 });
 
 /** What is shown of three nodes, given the pages of groups that they tell of. */
-async function groupsShown(args: readonly string[], pages: readonly (ClusterGroups | CodedError)[]) {
-  const nodes = [LEADS, FOLLOWS, FOLLOWS].map((one, index) => ({
+async function groupsShown(
+  args: readonly string[],
+  pages: readonly (ClusterGroups | CodedError)[],
+  seen: readonly Seen[] = [LEADS, FOLLOWS, FOLLOWS],
+) {
+  const nodes = seen.map((one, index) => ({
     ...one,
     ...{ name: `n${index}`, ip: "127.0.0.1", tcpPort: 8090, quicPort: 0, httpPort: 0, websocketPort: 0 },
   }));
@@ -204,6 +208,53 @@ test("a partition that nobody leads is counted, and the exit code says so", asyn
   assert.deepEqual(await seenIn({ nodes, partitions, next: undefined }), {
     ...{ statuses: ["healthy", "healthy", "healthy"], numbers: [3, true, 1, 1], exitCode: 1 },
   });
+});
+
+/** Partitions without a leader, those of which that is not known, and the exit code; some nodes do not answer. */
+async function writesSeen(
+  silent: readonly number[],
+  partitions: ClusterGroups["partitions"],
+  seen?: readonly Seen[],
+) {
+  const nodes = [0, 1, 2].map((replica) => ({
+    replica,
+    metadata: silent.includes(replica) ? undefined : normal(3, 7),
+  }));
+  const page = { nodes, partitions, next: undefined };
+  const { stdout, exitCode } = await groupsShown(["--output", "json"], [page], seen);
+  const { partitions_without_leader, partitions_leader_unknown } = JSON.parse(stdout);
+  return [partitions_without_leader, partitions_leader_unknown, exitCode];
+}
+
+test("a leader that does not answer in time is not missing: its partitions are counted as not known", async () => {
+  const led = [0, 1].map((id) => partition(id, [undefined, normal(3, 9), normal(3, 9)]));
+  const other = partition(2, [undefined, normal(4, 9), normal(4, 9)]);
+  assert.deepEqual(await writesSeen([0], [...led, other]), [0, 2, 0]);
+  const page = { nodes: NODES, partitions: led, next: undefined };
+  const nodes = NODES.map((one) => (one.replica === 0 ? { ...one, metadata: undefined } : one));
+  const { stdout, exitCode } = await groupsShown([], [{ ...page, nodes }]);
+  assert.match(stdout, /Partitions without leader +│ 0/);
+  assert.match(stdout, /Partitions whose leader did not answer +│ 2/);
+  assert.equal(exitCode, 0);
+});
+
+test("a leader that answered and does not lead, or is not reached, leaves its partitions without one", async () => {
+  const unknownToIt = partition(0, [undefined, normal(3, 9), normal(3, 9)]);
+  assert.deepEqual(await writesSeen([], [unknownToIt]), [1, 0, 1]);
+  const silent = partition(0, [{ ...normal(3, 9), status: "silent" }, normal(3, 9), normal(3, 9)]);
+  assert.deepEqual(await writesSeen([], [silent]), [1, 0, 1]);
+  // Who leads the metadata is another node: the cluster takes writes.
+  const away = [AWAY, LEADS, FOLLOWS];
+  assert.deepEqual(await writesSeen([0], [unknownToIt], away), [1, 0, 1]);
+});
+
+test("those that have no view may not know of one that enough others are in", async () => {
+  const recovering = { status: "recovering", view: 3, op: 0, commit: 0 } as const;
+  const electing = { status: "view-change", view: 4, op: 9, commit: 8 } as const;
+  const lone = partition(0, [recovering, undefined, undefined]);
+  assert.deepEqual(await writesSeen([1, 2], [lone]), [0, 1, 0]);
+  const most = partition(0, [electing, electing, undefined]);
+  assert.deepEqual(await writesSeen([2], [most]), [1, 0, 1]);
 });
 
 test("a node that is connected and says nothing is no healthy one", async () => {

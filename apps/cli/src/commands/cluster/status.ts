@@ -1,7 +1,13 @@
 import type { ClusterMetadata, ClusterNode } from "@millrace/client";
 import { ErrorCode, isCodedError } from "@millrace/errors";
-import { type GroupsOfCluster, groupsOf, type Keeping } from "../../cluster-groups/groups-of.ts";
+import {
+  type GroupsOfCluster,
+  groupsOf,
+  type Keeping,
+  type LeadingCounts,
+} from "../../cluster-groups/groups-of.ts";
 import { groupsResult } from "../../cluster-groups/groups-result.ts";
+import { quorums } from "../../cluster-groups/quorums.ts";
 import type { Client, Observer } from "../../connection/client.ts";
 import { ExitCode } from "../../exit-codes.ts";
 import { UsageError } from "../../failures/usage-error.ts";
@@ -19,8 +25,8 @@ interface Standing {
   readonly takesWrites: boolean;
   /** Nodes that may still be lost, the leader among them, before nothing can be written. */
   readonly spareCount: number;
-  /** Partitions that take no writes; nothing where the server does not tell. */
-  readonly leaderlessCount: number | undefined;
+  /** Partitions that take no writes, and those of which it is not known; nothing of a server that does not tell. */
+  readonly leading: LeadingCounts | undefined;
 }
 
 /** A node as a person is told of it. */
@@ -43,8 +49,14 @@ const STANDING_FIELDS: readonly Field<Standing>[] = [
   {
     name: "partitions_without_leader",
     title: "Partitions without leader",
-    value: ({ leaderlessCount }) => leaderlessCount ?? null,
-    text: ({ leaderlessCount }) => String(leaderlessCount ?? "unknown"),
+    value: ({ leading }) => leading?.leaderless ?? null,
+    text: ({ leading }) => String(leading?.leaderless ?? "unknown"),
+  },
+  {
+    name: "partitions_leader_unknown",
+    title: "Partitions whose leader did not answer",
+    value: ({ leading }) => leading?.unknown ?? null,
+    text: ({ leading }) => String(leading?.unknown ?? "unknown"),
   },
 ];
 
@@ -89,10 +101,10 @@ export const addClusterStatus: AddCommand = (parent, run) => {
         const { through: client, cluster } = await seenCluster(observer, connect);
         const groups = await toldGroups(client, cluster, typed);
         const shownNodes = cluster.nodes.map((node, at) => shownNode(node, groups.told?.keeping[at]));
-        const standing = standingOf(cluster, shownNodes, groups.told?.leaderlessCount);
+        const standing = standingOf(cluster, shownNodes, groups.told?.leading);
         const nodes = rows(NODE_FIELDS, shownNodes, "It names no nodes.");
         output.show(properties(STANDING_FIELDS, standing, { nodes, ...groups.shown }));
-        return standing.takesWrites && !standing.leaderlessCount ? ExitCode.ok : ExitCode.failed;
+        return standing.takesWrites && !standing.leading?.leaderless ? ExitCode.ok : ExitCode.failed;
       }),
     );
 };
@@ -134,10 +146,9 @@ async function toldGroups(
   { nodes }: ClusterMetadata,
   { partitions, stream, topic, limit }: Typed,
 ): Promise<ToldGroups> {
-  const names = nodes.map(({ name }) => name);
   const withPartitions = partitions === true;
   try {
-    const groups = await groupsOf(client, names, { stream, topic, limit: withPartitions ? limit : 0 });
+    const groups = await groupsOf(client, nodes, { stream, topic, limit: withPartitions ? limit : 0 });
     return { told: groups, shown: groupsResult(groups, { withPartitions }) };
   } catch (error) {
     if (!isCodedError(error) || !UNTOLD.has(error.code)) throw error;
@@ -155,7 +166,7 @@ function shownNode(node: ClusterNode, keeping: Keeping | undefined): ShownNode {
 function standingOf(
   { name, nodes }: ClusterMetadata,
   shown: readonly ShownNode[],
-  leaderlessCount: number | undefined,
+  leading: LeadingCounts | undefined,
 ): Standing {
   const isHealthy = ({ status }: ShownNode) => status === "healthy";
   const reachedCount = nodes.filter(isHealthy).length;
@@ -164,14 +175,7 @@ function standingOf(
   const { write, elect } = quorums(nodes.length);
   const takesWrites = leader !== undefined && reachedCount >= write;
   const spareCount = takesWrites ? Math.max(0, healthyCount - elect) : 0;
-  return { name, leader, nodesCount: nodes.length, healthyCount, takesWrites, spareCount, leaderlessCount };
-}
-
-/** How many nodes have to store a write, and how many elect a leader. @see server-semantics section 19 */
-function quorums(nodesCount: number) {
-  if (nodesCount === 2) return { write: 2, elect: 2 };
-  const write = Math.min(Math.ceil(nodesCount / 2), 3);
-  return { write, elect: nodesCount - write + 1 };
+  return { name, leader, nodesCount: nodes.length, healthyCount, takesWrites, spareCount, leading };
 }
 
 function leaderText({ leader }: Standing): string {

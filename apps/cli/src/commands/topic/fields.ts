@@ -3,7 +3,7 @@ import type { FieldValue } from "@millrace/framing";
 import { expirySecondsText } from "../../formats/expiry.ts";
 import { sizeLimitText } from "../../formats/size.ts";
 import { timestampText } from "../../formats/timestamp.ts";
-import { valueJson, valueText } from "../../formats/typed-field-text.ts";
+import { optionText, valueJson } from "../../formats/typed-field-text.ts";
 import type { Field } from "../../output/result.ts";
 
 /** What is shown of a topic, in the order of `topic list`. */
@@ -67,7 +67,7 @@ export const TOPIC_OPTION_FIELDS: readonly Field<TopicOption>[] = [
     name: "value",
     title: "Value",
     value: (option) => valueJson(option.value),
-    text: (option) => valueText(option.value),
+    text: ({ key, value }) => optionText(key, value),
   },
   {
     name: "explicit",
