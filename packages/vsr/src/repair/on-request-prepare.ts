@@ -28,8 +28,7 @@ export function onRequestPrepare(state: GroupState, message: RequestPrepare): re
  * so the primary that waits for it to commit anything has patience anew. The log is finite, and so is that.
  */
 function noteCatchingUp(state: GroupState, replica: number, op: number): void {
-  const isLater = op > (state.caughtUpTo[replica] ?? 0) && op <= state.op;
-  if (!state.isPrimary || state.isAsking || !isLater) return;
+  if (!state.isPrimary || state.isAsking || op <= (state.caughtUpTo[replica] ?? 0)) return;
   state.caughtUpTo[replica] = op;
   const { timers, ticks } = state;
   timers.patience.start(ticks, timers.timing.heartbeatTimeout);
