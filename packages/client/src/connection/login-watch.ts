@@ -21,9 +21,9 @@ export interface LoginWatchOptions {
 
 /**
  * Looks after a login that does not come to an end: a node without a majority, or one that its cluster has
- * not taken in, accepts the connection and can log nobody in. Once its roster lacks a majority, or the node says
- * twice why it logs nobody in, the login ends, and its error says so. A node that is busy, or that elects, says
- * no such thing: then the login has its own time.
+ * not taken in, accepts the connection and can log nobody in. Once its roster lacks a majority, or the node
+ * says twice why it logs nobody in, the login ends, and its error says so. A node that is busy, or that
+ * elects, says no such thing: then the login has its own time.
  */
 export class LoginWatch {
   readonly #options: LoginWatchOptions;

@@ -40,7 +40,7 @@ export async function readWithoutLogin<T>(
   return decodeBody(decode, outcome.payload);
 }
 
-/** The error of a node that answers and cannot check who asks. @param reason  its own words, where it has some */
+/** The error of a node that answers and cannot check who asks. @param reason  its own words, if any */
 function cannotTell(address: ServerAddress, reason: string | undefined): CodedError {
   const node = `The node ${formatServerAddress(address)} answers`;
   if (reason === undefined) {

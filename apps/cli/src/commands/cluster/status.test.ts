@@ -210,7 +210,7 @@ test("a partition that nobody leads is counted, and the exit code says so", asyn
   });
 });
 
-/** Partitions without a leader, those of which that is not known, and the exit code; some nodes do not answer. */
+/** Partitions without a leader, those of which it is not known, and the exit code; some do not answer. */
 async function writesSeen(
   silent: readonly number[],
   partitions: ClusterGroups["partitions"],

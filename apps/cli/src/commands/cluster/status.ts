@@ -25,7 +25,7 @@ interface Standing {
   readonly takesWrites: boolean;
   /** Nodes that may still be lost, the leader among them, before nothing can be written. */
   readonly spareCount: number;
-  /** Partitions that take no writes, and those of which it is not known; nothing of a server that does not tell. */
+  /** Partitions by whether somebody leads them; nothing where the server does not tell. */
   readonly leading: LeadingCounts | undefined;
 }
 

@@ -6,8 +6,8 @@ import { RingPort } from "./ring-port.ts";
 
 /**
  * Bytes of a ring: room for some ten thousand descriptors, more than one partition has on its way. Many busy
- * ones have more together; what finds no room then waits in `RingPort`, in order. That line is as long as what
- * was asked and not answered, which connections and partitions bound: 1,024 requests each of a connection.
+ * ones have more together; what finds no room then waits in `RingPort`, in order. That line is as long as
+ * what was asked and not answered, which connections and partitions bound: 1,024 requests of a connection.
  */
 const RING_LENGTH = 1_048_576;
 

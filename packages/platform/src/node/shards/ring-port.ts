@@ -18,7 +18,8 @@ interface Waiting {
  *
  * Whoever finds nothing to read says so in the ring and is rung awake by the next writer; while it is awake
  * nobody rings, so a busy way costs no system call. A message that finds no room waits here, in order, and
- * the reader rings when it has made some; how many may wait is for those to bound who send. Longer messages travel in pieces.
+ * the reader rings when it has made some; how many may wait is for those to bound who send. Longer messages
+ * travel in pieces.
  */
 export class RingPort {
   /** Called once per message; the bytes are lent for the call. */
