@@ -17,7 +17,7 @@ import { scanRecords, TRIED_RECORDS_MAX } from "./record-scan.ts";
 
 const BODY = 13;
 const LENGTH = recordLength(BODY);
-/** Checksums that one harmed record takes when each bit is tried, and the one that finds it harmed. */
+/** Checksums that it takes to try each bit of a harmed record, and the one that finds it harmed. */
 const CHECKSUMS_A_TRY = 8 * OP_RECORD_LENGTH_MAX + 1;
 
 function record(op: number): Uint8Array {
