@@ -1,4 +1,10 @@
-import { EVERY_PARTITION, findPartition, type GroupPlace, type Metadata, type Topic } from "@millrace/metadata";
+import {
+  EVERY_PARTITION,
+  findPartition,
+  type GroupPlace,
+  type Metadata,
+  type Topic,
+} from "@millrace/metadata";
 import type { Clock } from "@millrace/platform";
 import type { MetadataRequest } from "../metadata-plane/metadata-request.ts";
 import type { PartitionHandle } from "../partition-plane/partition-handle.ts";

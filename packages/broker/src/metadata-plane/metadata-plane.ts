@@ -364,8 +364,7 @@ export class MetadataPlane {
     });
     this.#end = { op, view, checksum, timestamp };
     const answers = this.#replica.step({ kind: "applied", op, reply: body });
-    const executed = (isDone: boolean) =>
-      this.#executed(isDone ? answers : answers.map(unsure), op, request);
+    const executed = (isDone: boolean) => this.#executed(isDone ? answers : answers.map(unsure), op, request);
     if (effects.length === 0) executed(true);
     else this.#underWay.after(this.#options.perform(effects, view), executed);
     this.#checkpoints.takeWhenDue(() => this.snapshot());

@@ -7,8 +7,8 @@ import type { RetentionLook, TruncationOrder, TruncationOutcome } from "../reten
 import type { ForwardedOps } from "./forwarding/forwarded-ops.ts";
 import { deleteOffset, readOffset, storeOffset, storeOffsetForward } from "./operations/offsets.ts";
 import { pollPartition } from "./operations/poll.ts";
-import { repairPartition } from "./operations/repair.ts";
 import { purgeHeld, purgePartition } from "./operations/purge.ts";
+import { repairPartition } from "./operations/repair.ts";
 import { forgetGroup, groupOffset, storedGroups } from "./operations/server-ops.ts";
 import { verifyPartition } from "./operations/verify.ts";
 import type { PartitionGroup } from "./partition-group.ts";
