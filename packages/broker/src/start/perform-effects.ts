@@ -28,7 +28,7 @@ function performEffect(
   { partitions, groups, userChanged }: EffectParts,
   effect: Effect,
   view: number | undefined,
-): Promise<boolean | void> | undefined {
+): Promise<unknown> | undefined {
   switch (effect.kind) {
     case "partition-created":
       return partitions.create(effect.partition, effect.topic, view);

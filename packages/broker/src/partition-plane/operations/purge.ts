@@ -134,7 +134,7 @@ function isDue({ partition, isAhead, isClosed, purges }: PartitionGroup, generat
   return partition === undefined || isAhead || partition.committedPurgeGeneration < generation;
 }
 
-/** A partition that was deleted holds nothing any more; what a node that stops has not heard of is unknown. */
+/** A deleted partition holds nothing any more; what a node that stops has not heard of is unknown. */
 function isKnownToEnd({ isClosed, replication }: PartitionGroup): boolean {
   return !isClosed || replication?.isNodeStopped !== true;
 }
