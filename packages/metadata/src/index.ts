@@ -33,7 +33,7 @@ export {
   type PendingRevocation,
   pollablePartitions,
 } from "./consumer-groups/consumer-group.ts";
-export { encodeJoinGroupOp, type JoinGroupOp } from "./consumer-groups/join-group-op.ts";
+export { EVERY_PARTITION, encodeJoinGroupOp, type JoinGroupOp } from "./consumer-groups/join-group-op.ts";
 export {
   type CompleteRevocationOp,
   encodeCompleteRevocationOp,

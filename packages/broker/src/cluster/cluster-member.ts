@@ -91,7 +91,10 @@ export class ClusterMember {
     this.#superblock = parts.superblock;
     const { clock, metrics } = options.platform;
     const forwarded = declareForwardMetrics(metrics);
+    const { replica, replicaCount } = this.peers;
+    const others = Array.from({ length: replicaCount }, (_, at) => at).filter((at) => at !== replica);
     this.forwardedOps = new ForwardedOps({
+      others,
       ...{ clock, wire: this.peers.opWire(), admissionTimeoutMs: options.config.admissionTimeoutMs },
       metrics: { forwarded, deniedTransient: parts.deniedTransient },
     });

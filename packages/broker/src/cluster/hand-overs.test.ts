@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { decodePollRoutingReply, encodeAttachConsumerSession, PARTITION_NOT_OWNED } from "@millrace/protocol";
+import {
+  decodePollRoutingReply,
+  encodeAttachConsumerSession,
+  encodeCreatePartitions,
+  PARTITION_NOT_OWNED,
+  toIdentifier,
+} from "@millrace/protocol";
 import type { TestClient } from "../testing/test-client.ts";
 import { TestCluster } from "../testing/test-cluster.ts";
 import {
@@ -38,6 +44,27 @@ async function waitsFor(cluster: TestCluster, client: TestClient, partitions: re
     await cluster.clock.run(50);
   }
   assert.fail(`the member never had ${partitions}`);
+}
+
+/** Partitions of a topic, half of which move when a second member joins. */
+const MANY = 300;
+/** Hand-overs that one node proposes at once: a quarter of what the metadata group takes. */
+const AT_ONCE = 8;
+
+/** Members of the group as a node knows them. */
+const membersOf = (cluster: TestCluster, at: number) =>
+  cluster.broker(at).shard.catalog.findGroup({ streamId: 0, topicId: 0, groupId: 0 })?.members ?? [];
+
+/** Joins; partition 1, of which the first member has polled ten messages, moves when these are committed. */
+async function movesOnceCommitted(
+  cluster: TestCluster,
+  { first, second }: { readonly first: TestClient; readonly second: TestClient },
+): Promise<void> {
+  await cluster.drive(join(second));
+  await cluster.clock.run(4000);
+  assert.equal((await polledBy(cluster, second, 1)).partitionId, PARTITION_NOT_OWNED);
+  assert.equal(await cluster.drive(commit(first, 1, 9)), 0);
+  await waitsFor(cluster, second, [1]);
 }
 
 describe("A partition on its way between members on several nodes", () => {
@@ -110,6 +137,76 @@ describe("A partition on its way between members on several nodes", () => {
     assert.equal((await polledBy(cluster, second, 1)).partitionId, PARTITION_NOT_OWNED);
     assert.equal(await cluster.drive(commit(first, 1, 9)), 0);
     await waitsFor(cluster, second, [1]);
+    await cluster.stop();
+  });
+
+  it("waits for what was polled of a partition that the joiner's node has not heard of.", async () => {
+    const cluster = await TestCluster.start();
+    const primary = await cluster.metadataPrimary();
+    const other = (primary + 1) % 3;
+    const root = await cluster.login(primary, 1n);
+    await cluster.drive(createGroup(root, 1));
+    const first = await cluster.login(primary, 2n);
+    const second = await cluster.login(other, 3n);
+    await cluster.drive(join(first));
+    await cluster.clock.run(1000);
+    cluster.passes = (packet) => packet.to !== other;
+    const one = { stream: toIdentifier(0), topic: toIdentifier(0), partitionsCount: 1 };
+    await cluster.drive(root.ok("CreatePartitions", encodeCreatePartitions(one)));
+    await cluster.drive(sendTo(root, 1, 10));
+    assert.equal((await polledBy(cluster, first, 1)).messages.length, 10);
+    const joining = join(second);
+    for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+    cluster.passes = () => true;
+    await cluster.drive(joining);
+    await movesOnceCommitted(cluster, { first, second });
+    await cluster.stop();
+  });
+
+  it("waits for what was polled of a group that the joiner's node has not heard of.", async () => {
+    const cluster = await TestCluster.start();
+    const primary = await cluster.metadataPrimary();
+    const other = (primary + 1) % 3;
+    const root = await cluster.login(primary, 1n);
+    const first = await cluster.login(primary, 2n);
+    const second = await cluster.login(other, 3n);
+    await cluster.clock.run(1000);
+    cluster.passes = (packet) => packet.to !== other;
+    await cluster.drive(createGroup(root, 2));
+    await cluster.drive(sendTo(root, 1, 10));
+    await cluster.drive(join(first));
+    assert.equal((await polledBy(cluster, first, 1)).messages.length, 10);
+    const joining = join(second);
+    for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+    cluster.passes = () => true;
+    await cluster.drive(joining);
+    await movesOnceCommitted(cluster, { first, second });
+    await cluster.stop();
+  });
+
+  it("leaves room for others when a member joins a group of many partitions.", async () => {
+    const cluster = await TestCluster.start();
+    const primary = await cluster.metadataPrimary();
+    const root = await cluster.login(primary, 1n);
+    await cluster.drive(createGroup(root, MANY));
+    const first = await cluster.login((primary + 1) % 3, 2n);
+    await cluster.drive(join(first));
+    const second = await cluster.login((primary + 2) % 3, 3n);
+    const { metadata } = cluster.broker(primary).shard;
+    await cluster.drive(join(second));
+    const begunMs = cluster.clock.monotonicMs();
+    let most = 0;
+    await cluster.until(() => {
+      most = Math.max(most, metadata.replica.op - metadata.commit);
+      return membersOf(cluster, primary).every(({ revocations }) => revocations.length === 0);
+    });
+    const tookMs = cluster.clock.monotonicMs() - begunMs;
+    assert.ok(most <= AT_ONCE, `${most} ops were under way at once`);
+    assert.ok(tookMs < 1000, `it took ${tookMs} ms`);
+    assert.deepEqual(
+      membersOf(cluster, primary).map(({ partitions }) => partitions.length),
+      [MANY / 2, MANY / 2],
+    );
     await cluster.stop();
   });
 

@@ -1,4 +1,10 @@
-import { findPartition, type GroupPlace, type Metadata, type Topic } from "@millrace/metadata";
+import {
+  EVERY_PARTITION,
+  findPartition,
+  type GroupPlace,
+  type Metadata,
+  type Topic,
+} from "@millrace/metadata";
 import type { Clock } from "@millrace/platform";
 import type { MetadataRequest } from "../metadata-plane/metadata-request.ts";
 import type { PartitionHandle } from "../partition-plane/partition-handle.ts";
@@ -57,14 +63,13 @@ export class GroupPlane {
   }
 
   /**
-   * Partitions of a group whose owners have polled messages that are not committed. In a cluster all may be:
-   * an owner polls on the node it is connected to, and may be one that this node has not heard of. Its node
-   * says when they are not, once the join is executed there, at once when nothing was polled.
+   * Partitions of a group whose owners have polled messages that are not committed. In a cluster all may be,
+   * also those that this node has not heard of: an owner polls on the node it is connected to. Its node says
+   * when they are not, once the join is executed there, at once when nothing was polled. So it is where there
+   * is no such group yet: when the join is executed there may be one, and others may have polled.
    */
-  inFlight(place: GroupPlace): number[] {
-    if (this.#options.cluster !== undefined) {
-      return this.#topicOf(place)?.partitions.map(({ id }) => id) ?? [];
-    }
+  inFlight(place: GroupPlace | undefined): readonly number[] {
+    if (place === undefined || this.#options.cluster !== undefined) return [EVERY_PARTITION];
     const members = this.#options.catalog().findGroup(place)?.members ?? [];
     return members.flatMap(({ client, partitions }) =>
       partitions.filter((partitionId) => this.#mayBeInFlight(place, partitionId, client)),
@@ -77,8 +82,8 @@ export class GroupPlane {
     const pending = members.flatMap(({ slot, client, revocations }): HandOverFacts[] =>
       revocations.map((revocation) => ({ ...revocation, source: slot, client })),
     );
-    this.#handOvers.follow(place, pending);
-    for (const { partitionId } of pending) this.#handOvers.check(place, partitionId);
+    const begun = this.#handOvers.follow(place, pending);
+    for (const { partitionId } of begun) this.#handOvers.check(place, partitionId);
   }
 
   /** The group is gone: settles once no partition of its topic remembers an offset of it. */

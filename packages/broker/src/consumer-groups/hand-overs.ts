@@ -8,7 +8,14 @@ import {
 import type { Clock, Timer } from "@millrace/platform";
 import { SERVER_CLIENT } from "@millrace/vsr";
 import type { MetadataRequest } from "../metadata-plane/metadata-request.ts";
+import { Fifo } from "../queues/fifo.ts";
 import { placeKey } from "./poll-gates.ts";
+
+/**
+ * Proposals of one node that are under way at once: a quarter of what the metadata group takes by default. A
+ * join may make a thousand hand-overs that all are done at once, and other requests shall have room beside.
+ */
+const PROPOSED_MAX = 8;
 
 /** Milliseconds until an op that found no room is proposed again. */
 const RETRY_DELAY_MS = 100;
@@ -64,25 +71,34 @@ interface HandOver {
 export class HandOvers {
   readonly #options: HandOverOptions;
   readonly #byPlace = new Map<string, Map<number, HandOver>>();
+  /** Done, and to be proposed when it is their turn. */
+  readonly #due = new Fifo<{ readonly place: GroupPlace; readonly handOver: HandOver }>();
+  #proposedCount = 0;
   #isStopped = false;
 
   constructor(options: HandOverOptions) {
     this.#options = options;
   }
 
-  /** Takes over what is pending in a group now: begins what is new, drops what is pending no more. */
-  follow(place: GroupPlace, pending: readonly HandOverFacts[]): void {
+  /**
+   * Takes over what is pending in a group now: begins what is new, drops what is pending no more.
+   * @returns what is new
+   */
+  follow(place: GroupPlace, pending: readonly HandOverFacts[]): readonly HandOverFacts[] {
     const before = this.#byPlace.get(placeKey(place)) ?? new Map<number, HandOver>();
     const now = new Map<number, HandOver>();
+    const begun: HandOverFacts[] = [];
     for (const facts of pending) {
       const known = before.get(facts.partitionId);
       const isSame = known !== undefined && isSameHandOver(known.facts, facts);
       now.set(facts.partitionId, isSame ? known : this.#begin(place, facts));
       if (isSame) before.delete(facts.partitionId);
+      else begun.push(facts);
     }
     for (const { timer } of before.values()) timer.cancel();
     if (now.size === 0) this.#byPlace.delete(placeKey(place));
     else this.#byPlace.set(placeKey(place), now);
+    return begun;
   }
 
   /** Completes the hand-over of a partition, if there is one, when its owner is done with it. */
@@ -117,6 +133,20 @@ export class HandOvers {
   #propose(place: GroupPlace, handOver: HandOver): void {
     if (handOver.isProposed || this.#isStopped) return;
     handOver.isProposed = true;
+    this.#due.push({ place, handOver });
+    this.#proposeDue();
+  }
+
+  #proposeDue(): void {
+    while (this.#proposedCount < PROPOSED_MAX) {
+      const due = this.#due.shift();
+      if (due === undefined) return;
+      if (this.#isPending(due.place, due.handOver)) this.#submit(due.place, due.handOver);
+    }
+  }
+
+  #submit(place: GroupPlace, handOver: HandOver): void {
+    this.#proposedCount += 1;
     const { partitionId, source, target, createdAt } = handOver.facts;
     this.#options.submit({
       client: SERVER_CLIENT,
@@ -127,6 +157,8 @@ export class HandOvers {
       body: encodeCompleteRevocationOp({ ...place, partitionId, source, target, createdAt }),
       bodyChecksum: 0n,
       answered: (answer) => {
+        this.#proposedCount -= 1;
+        this.#proposeDue();
         if (answer.kind !== "refused" || answer.code === ErrorCode.ShuttingDown) return;
         handOver.isProposed = false;
         this.#options.clock.setTimer(RETRY_DELAY_MS, () => this.#proposeAgain(place, handOver));
@@ -134,10 +166,13 @@ export class HandOvers {
     });
   }
 
-  /** Unless it was overtaken meanwhile. */
   #proposeAgain(place: GroupPlace, handOver: HandOver): void {
-    const now = this.#byPlace.get(placeKey(place))?.get(handOver.facts.partitionId);
-    if (now === handOver) this.#propose(place, handOver);
+    if (this.#isPending(place, handOver)) this.#propose(place, handOver);
+  }
+
+  /** False once it was completed or overtaken. */
+  #isPending(place: GroupPlace, handOver: HandOver): boolean {
+    return this.#byPlace.get(placeKey(place))?.get(handOver.facts.partitionId) === handOver;
   }
 }
 

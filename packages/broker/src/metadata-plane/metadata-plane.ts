@@ -1,6 +1,6 @@
 import { type CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import type { FrameHash } from "@millrace/framing";
-import type { Effect, Metadata } from "@millrace/metadata";
+import { type Effect, type Metadata, MetadataOperation } from "@millrace/metadata";
 import type { Clock, Log } from "@millrace/platform";
 import type { MetadataJournal } from "@millrace/storage";
 import type { ClientTable, Input, Output, Prepare, PrepareFields, Replica } from "@millrace/vsr";
@@ -47,8 +47,11 @@ export interface MetadataPlaneOptions {
   /**
    * Carries out what a committed op asks of partitions; the reply to its client leaves when it settles.
    * @param view  in which the op got its number: the same on every replica; nothing when it is not known
+   * @returns false when nobody on this node can tell whether partitions did it: then the client hears 57
    */
-  perform(effects: readonly Effect[], view: number | undefined): Promise<void>;
+  perform(effects: readonly Effect[], view: number | undefined): Promise<boolean>;
+  /** Settles when the purges that this node has heard of are done; with false when nobody on it can tell. */
+  purgesHeld(): Promise<boolean>;
 }
 
 const METADATA_GROUP = { kind: "metadata" } as const;
@@ -317,8 +320,18 @@ export class MetadataPlane {
     const asked = context === undefined ? request : context.request;
     if (asked === undefined) return;
     this.#underWay.end(asked);
-    asked.answered(answerOf(output));
+    if (output.kind === "replay" && this.isReplicated && isPurge(output)) this.#answerHeld(output, asked);
+    else asked.answered(answerOf(output));
     this.#underWay.tellIdle();
+  }
+
+  /** What was purged may not be held by all yet, or the first answer was that nobody knows. */
+  #answerHeld(output: Parameters<typeof answerOf>[0], asked: MetadataRequest): void {
+    this.#underWay.after(this.#options.purgesHeld(), (isHeld) => {
+      if (isHeld) asked.answered(answerOf(output));
+      else refuse(asked, ErrorCode.TransientNotCommitted);
+      this.#underWay.tellIdle();
+    });
   }
 
   #journal(prepare: Prepare): void {
@@ -351,8 +364,8 @@ export class MetadataPlane {
     });
     this.#end = { op, view, checksum, timestamp };
     const answers = this.#replica.step({ kind: "applied", op, reply: body });
-    const executed = () => this.#executed(answers, op, request);
-    if (effects.length === 0) executed();
+    const executed = (isDone: boolean) => this.#executed(isDone ? answers : answers.map(unsure), op, request);
+    if (effects.length === 0) executed(true);
     else this.#underWay.after(this.#options.perform(effects, view), executed);
     this.#checkpoints.takeWhenDue(() => this.snapshot());
   }
@@ -404,4 +417,15 @@ export class MetadataPlane {
     const beginning = { end: this.#end, suffix, isNew: how === "new", clientTable: this.#clientTable };
     return replicaOf(this.#options, beginning);
   }
+}
+
+function isPurge({ operation }: { readonly operation: number }): boolean {
+  return operation === MetadataOperation.purgeTopic || operation === MetadataOperation.purgeStream;
+}
+
+/** The op is executed, and what it asked of partitions may not be done. */
+function unsure(output: Output): Output {
+  if (output.kind !== "reply") return output;
+  const { client, request, operation, context } = output;
+  return { kind: "reject", code: ErrorCode.TransientNotCommitted, client, request, operation, context };
 }

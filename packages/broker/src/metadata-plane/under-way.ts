@@ -30,11 +30,11 @@ export class UnderWay {
     this.tellIdle();
   }
 
-  /** Calls `executed` when partitions have done their part. */
-  after(effects: Promise<void>, executed: () => void): void {
-    const done = effects.then(() => {
+  /** Calls `executed` when partitions have done their part, or nobody here can tell whether they have. */
+  after(effects: Promise<boolean>, executed: (isDone: boolean) => void): void {
+    const done = effects.then((isDone) => {
       this.#effects.delete(done);
-      executed();
+      executed(isDone);
     });
     this.#effects.add(done);
   }

@@ -7,8 +7,9 @@ import type { RetentionLook, TruncationOrder, TruncationOutcome } from "../reten
 import type { ForwardedOps } from "./forwarding/forwarded-ops.ts";
 import { deleteOffset, readOffset, storeOffset, storeOffsetForward } from "./operations/offsets.ts";
 import { pollPartition } from "./operations/poll.ts";
+import { purgeHeld, purgePartition } from "./operations/purge.ts";
 import { repairPartition } from "./operations/repair.ts";
-import { forgetGroup, groupOffset, purgePartition, storedGroups } from "./operations/server-ops.ts";
+import { forgetGroup, groupOffset, storedGroups } from "./operations/server-ops.ts";
 import { verifyPartition } from "./operations/verify.ts";
 import type { PartitionGroup } from "./partition-group.ts";
 import {
@@ -155,8 +156,12 @@ export class LocalPartition implements PartitionHandle {
     return this.#host.open(this.group, settings, { bornInView });
   }
 
-  purge(generation: number): Promise<void> {
+  purge(generation: number): Promise<boolean> {
     return purgePartition(this.group, generation, this.#host);
+  }
+
+  purgeHeld(): Promise<boolean> {
+    return purgeHeld(this.group, this.#host);
   }
 
   remove(): Promise<void> {

@@ -187,8 +187,13 @@ export interface PartitionHandle {
    * @param bornInView  given: it has just been made, by an op of this view of the metadata group
    */
   open(settings: PartitionSettings, bornInView?: number): Promise<void>;
-  /** Empties it and settles when that is committed, or has failed, which is logged. Only once it is open. */
-  purge(generation: number): Promise<void>;
+  /**
+   * Empties it once it is open. Settles with true when that is committed, or comes before all that is written
+   * later; with false when nobody on this node can tell.
+   */
+  purge(generation: number): Promise<boolean>;
+  /** Settles in the same way for the last purge that this node has heard of: at once when none is due. */
+  purgeHeld(): Promise<boolean>;
   /** Takes it out of use and settles when nothing is in flight; its files go in the background. */
   remove(): Promise<void>;
 }

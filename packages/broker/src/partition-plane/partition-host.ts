@@ -126,6 +126,11 @@ export class PartitionHost {
     return this.#options.platform.clock;
   }
 
+  /** Milliseconds an operation waits for room before it is refused with 58. */
+  get admissionTimeoutMs(): number {
+    return this.#options.config.admissionTimeoutMs;
+  }
+
   /** Stored consumer offsets per partition and kind. */
   get consumerOffsetsMax(): number {
     return this.#options.config.consumerOffsetsMax;

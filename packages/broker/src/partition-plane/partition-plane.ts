@@ -135,12 +135,15 @@ export class PartitionPlane {
     await handle.remove();
   }
 
-  /** Empties a partition and settles when that is committed. */
-  async purge(identity: PartitionIdentity, generation: number): Promise<void> {
-    const handle = this.find(identity);
-    if (handle === undefined) return;
-    await new Promise<void>((resolve) => handle.afterOpen(resolve));
-    await handle.purge(generation);
+  /** Empties a partition, see `PartitionHandle.purge`; one that is gone holds nothing. */
+  async purge(identity: PartitionIdentity, generation: number): Promise<boolean> {
+    return (await this.find(identity)?.purge(generation)) ?? true;
+  }
+
+  /** True once every purge that this node has heard of is done, false when nobody on it can tell. */
+  async purgesHeld(): Promise<boolean> {
+    const held = await Promise.all([...this.#handles.values()].map((handle) => handle.purgeHeld()));
+    return !held.includes(false);
   }
 
   /** Lets what is in flight end, then flushes and closes every partition. */

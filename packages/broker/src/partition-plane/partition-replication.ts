@@ -1,10 +1,9 @@
 import { assert, CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import { baseOffsetAt, batchChecksumAt, type Lease } from "@millrace/framing";
 import { mayPass, type StateDescription, StorageOperation, type StoredPrepare } from "@millrace/storage";
-import { CLUSTER_TIMING, type Input, type Output, type Prepare, type ReplicaMessage } from "@millrace/vsr";
+import type { Input, Output, Prepare, ReplicaMessage } from "@millrace/vsr";
 import type { GroupPeers } from "../cluster/group-peers.ts";
 import { ReplicaLink } from "../cluster/replica-link.ts";
-import { TICK_MS } from "../cluster/ticks.ts";
 import type { GroupContext, ReplicationContext } from "./group-context.ts";
 import { LaggingPeers, type OwnPlace } from "./lagging-peers.ts";
 import type { PartitionGroup } from "./partition-group.ts";
@@ -113,10 +112,9 @@ export class PartitionReplication {
     return this.#link.isStopped || this.#shared.isStopped;
   }
 
-  /** Milliseconds of two broadcasts: whoever hears of anything has heard by then what is committed. */
-  get hearsayMs(): number {
-    const { commitBroadcastInterval } = this.#peers.options.timing ?? CLUSTER_TIMING;
-    return 2 * commitBroadcastInterval * TICK_MS;
+  /** The node stops: what it has not heard by now it does not hear. */
+  get isNodeStopped(): boolean {
+    return this.#shared.isStopped;
   }
 
   /** Hands an input to the replica, unless this side is stopped. */

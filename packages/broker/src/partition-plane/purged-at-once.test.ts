@@ -202,7 +202,8 @@ describe("A purge in a cluster", () => {
     await cluster.until(() => groups.every(({ partition }) => partition?.committedNextOffset === 1));
     const silenced = [primary, backups[0]];
     for (const at of silenced) cluster.nodes[at]?.disk.setFaults(fullForPartitions);
-    await cluster.drive(client.ok("PurgeTopic", encodePurgeTopic(TOPIC)));
+    const { code } = await cluster.drive(client.command("PurgeTopic", encodePurgeTopic(TOPIC)));
+    assert.equal(code, ErrorCode.TransientNotCommitted, "it is decided on, and two of three cannot write it");
     await cluster.until(() => silenced.some((at) => cluster.silentGroups(at) > 0));
     for (const at of silenced) cluster.nodes[at]?.disk.setFaults(undefined);
     await cluster.until(() => silenced.every((at) => cluster.silentGroups(at) === 0));

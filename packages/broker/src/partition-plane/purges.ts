@@ -12,6 +12,7 @@ export class Purges {
   #owed: PurgeOp | undefined = undefined;
   readonly #followed = new Set<QueuedOp>();
   #decided = 0;
+  #confirmed = 0;
 
   /** True from the submit of a purge to its end: an offset that is stored now would outlive its messages. */
   get isUnderWay(): boolean {
@@ -31,6 +32,16 @@ export class Purges {
   /** The last purge that was decided on; 0 before the first since the start. */
   get decided(): number {
     return this.#decided;
+  }
+
+  /** The group's primary has said that this purge is committed, which a silent replica does not hear. */
+  confirm(generation: number): void {
+    this.#confirmed = Math.max(this.#confirmed, generation);
+  }
+
+  /** True once the primary has said that this purge, or a later one, is committed. */
+  isConfirmed(generation: number): boolean {
+    return generation <= this.#confirmed;
   }
 
   /** True until the purge decided on has its place in the log: what gets one before is taken by it. */

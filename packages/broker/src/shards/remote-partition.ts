@@ -254,7 +254,7 @@ export class RemotePartition implements PartitionHandle {
     for (const callback of waiting) callback();
   }
 
-  async purge(generation: number): Promise<void> {
+  async purge(generation: number): Promise<boolean> {
     this.purgesBegun += 1;
     await this.#settle(
       ShardRequest.purge,
@@ -263,6 +263,12 @@ export class RemotePartition implements PartitionHandle {
         this.purgesEnded += 1;
       },
     );
+    return true;
+  }
+
+  /** There is no other node. */
+  async purgeHeld(): Promise<boolean> {
+    return true;
   }
 
   async remove(): Promise<void> {

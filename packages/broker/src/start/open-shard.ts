@@ -150,6 +150,7 @@ function recoverMetadata(
     hash: kernel,
     clientsMax: config.clientsTableMax,
     perform: (effects, view) => performEffects(parts, effects, view),
+    purgesHeld: () => parts.partitions.purgesHeld(),
   });
 }
 

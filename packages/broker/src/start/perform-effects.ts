@@ -13,29 +13,32 @@ export interface EffectParts {
 /**
  * Starts everything an op asks for, in order, and settles when all of it is done.
  * @param view  in which the metadata group numbered the op; nothing when that is not known
+ * @returns false when nobody on this node can tell whether a partition is purged
  */
 export async function performEffects(
   parts: EffectParts,
   effects: readonly Effect[],
   view: number | undefined,
-): Promise<void> {
-  await Promise.all(effects.map((effect) => performEffect(parts, effect, view)));
+): Promise<boolean> {
+  const done = await Promise.all(effects.map((effect) => performEffect(parts, effect, view)));
+  return !done.includes(false);
 }
 
 function performEffect(
   { partitions, groups, userChanged }: EffectParts,
   effect: Effect,
   view: number | undefined,
-): Promise<void> | undefined {
+): Promise<unknown> | undefined {
   switch (effect.kind) {
     case "partition-created":
       return partitions.create(effect.partition, effect.topic, view);
     case "partition-deleted":
       return partitions.delete(effect.partition);
     case "partition-purged":
-      return partitions
-        .purge(effect.partition, effect.generation)
-        .then(() => groups.purged(effect.partition));
+      return partitions.purge(effect.partition, effect.generation).then((isHeld) => {
+        groups.purged(effect.partition);
+        return isHeld;
+      });
     case "group-changed":
       groups.changed(effect.group);
       return undefined;

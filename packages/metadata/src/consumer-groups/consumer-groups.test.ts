@@ -4,6 +4,7 @@ import { ErrorCode } from "@millrace/errors";
 import {
   decodeCreateConsumerGroupReply,
   encodeCreateConsumerGroup,
+  encodeCreatePartitions,
   encodeDeleteStream,
   encodeDeleteTopic,
   encodeJoinConsumerGroup,
@@ -15,7 +16,7 @@ import {
 import { admitRequest } from "../admission/admit-request.ts";
 import { MetadataOperation } from "../operation.table.ts";
 import { GROUP, GroupDriver } from "./group-driver.test.ts";
-import { encodeJoinGroupOp } from "./join-group-op.ts";
+import { EVERY_PARTITION, encodeJoinGroupOp } from "./join-group-op.ts";
 import { encodeCompleteRevocationOp } from "./server-ops.ts";
 
 test("a created group is answered with the partitions of its topic and without members", () => {
@@ -63,6 +64,33 @@ test("a client is a member of 1024 groups, others join those and it joins again 
   assert.equal(join(last, 6), 0);
   groups.logout(5);
   assert.equal(join(last, 5), 0);
+});
+
+test("a join that takes every partition to be in flight means those there are when it is executed", () => {
+  const groups = GroupDriver.withPartitions(2);
+  groups.join(1);
+  const join = encodeJoinGroupOp({ ...GROUP, inFlight: [EVERY_PARTITION] });
+  const more = encodeCreatePartitions({ ...GROUP, partitionsCount: 2 });
+  assert.equal(groups.driver.request(Operation.CreatePartitions, more).code, 0);
+  assert.equal(groups.driver.applyOp(MetadataOperation.joinConsumerGroup, join, 0, 2n).code, 0);
+  const [first, second] = groups.find()?.members ?? [];
+  assert.deepEqual(first?.partitions, [0, 1, 2, 3]);
+  assert.deepEqual(
+    first?.revocations.map(({ partitionId }) => partitionId),
+    [2, 3],
+  );
+  assert.deepEqual(second?.partitions, []);
+});
+
+test("a join of an older journal means the partitions that it names", () => {
+  const groups = GroupDriver.withPartitions(4);
+  groups.join(1);
+  const names = ["s", "t", "g"].flatMap((name) => [2, 1, name.charCodeAt(0)]);
+  const body = Uint8Array.from([...names, 1, 0, 0, 0, 3, 0, 0, 0]);
+  assert.deepEqual(encodeJoinGroupOp({ ...GROUP, inFlight: [3] }), body, "count u32, partition u32");
+  assert.equal(groups.driver.applyOp(MetadataOperation.joinConsumerGroup, body, 0, 2n).code, 0);
+  const [first, second] = groups.find()?.members ?? [];
+  assert.deepEqual([first?.partitions, second?.partitions], [[0, 1, 3], [2]]);
 });
 
 test("ids of groups are never used again while their topic lives", () => {

@@ -3,8 +3,14 @@ import { readIdentifier, writeIdentifier } from "@millrace/protocol";
 import type { GroupTarget } from "./require-group.ts";
 
 /**
+ * In place of the partitions in flight: all that the topic has when the op is executed. Whoever proposes the
+ * op may not have heard of all of them, nor of who polls them. No partition has this id.
+ */
+export const EVERY_PARTITION = 0xffff_ffff;
+
+/**
  * JoinConsumerGroup as the log carries it: with the partitions that their owners have polled and not
- * committed, as their holders reported it when the op was proposed.
+ * committed, as their holders reported it when the op was proposed, or with `EVERY_PARTITION`.
  */
 export interface JoinGroupOp extends GroupTarget {
   readonly inFlight: readonly number[];

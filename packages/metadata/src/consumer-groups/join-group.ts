@@ -5,7 +5,7 @@ import { type ApplyResult, type CommittedOp, success } from "../committed-op.ts"
 import { lowestFreeSlot, shareOnJoin } from "./assignment.ts";
 import { memberOf } from "./consumer-group.ts";
 import { placeOf } from "./group-table.ts";
-import { decodeJoinGroupOp } from "./join-group-op.ts";
+import { decodeJoinGroupOp, EVERY_PARTITION } from "./join-group-op.ts";
 import { requireGroup } from "./require-group.ts";
 
 /**
@@ -30,9 +30,11 @@ export function joinConsumerGroup(catalog: Catalog, op: CommittedOp): ApplyResul
     revocations: [],
   };
   const members = [...group.members, newcomer].sort((one, other) => one.slot - other.slot);
+  const partitionIds = topic.partitions.map(({ id }) => id);
+  const isEvery = request.inFlight.includes(EVERY_PARTITION);
   const shared = shareOnJoin(members, {
-    partitionIds: topic.partitions.map(({ id }) => id),
-    inFlight: new Set(request.inFlight),
+    partitionIds,
+    inFlight: new Set(isEvery ? partitionIds : request.inFlight),
     createdAt: op.timestamp,
   });
   catalog.groups.replace(topic, { ...group, generation: group.generation + 1, members: shared });

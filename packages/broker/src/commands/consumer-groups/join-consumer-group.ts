@@ -27,11 +27,12 @@ export const joinConsumerGroup: Handler = (shard, request, session) => {
   });
 };
 
-function holdPolls(shard: Shard, asked: GroupTarget): { inFlight: number[]; letGo: () => void } {
+function holdPolls(shard: Shard, asked: GroupTarget): { inFlight: readonly number[]; letGo: () => void } {
   const stream = shard.catalog.findStream(asked.stream);
   const topic = stream && shard.catalog.findTopic(stream, asked.topic);
   const group = topic && findConsumerGroup(shard, topic, asked.group);
-  if (topic === undefined || group === undefined) return { inFlight: [], letGo: () => {} };
+  if (topic === undefined || group === undefined)
+    return { inFlight: shard.groups.inFlight(undefined), letGo: () => {} };
   const place = placeOf(topic, group);
   const letGo = shard.groups.gates.hold(place);
   return { inFlight: shard.groups.inFlight(place), letGo };

@@ -15,6 +15,8 @@ export const ForwardedKind = {
   moveOffset: 163,
   /** Tell whether the request was seen; nothing is written. */
   findSeen: 164,
+  /** Purge: asked by a silent replica, of all others, for what the metadata group has decided. */
+  purge: 165,
 } as const;
 /** Byte of a kind. */
 export type ForwardedKind = (typeof ForwardedKind)[keyof typeof ForwardedKind];
@@ -79,6 +81,18 @@ export function encodeOffsetWrite({ key, refusal, offset, generation }: OffsetWr
     .u32(refusal ?? 0)
     .u64(offset);
   return (generation === undefined ? writer : writer.u64(generation)).finish();
+}
+
+const GENERATION_LENGTH = 8;
+
+/** Number of a purge, u64. */
+export function encodePurgeGeneration(generation: number): Uint8Array {
+  return new ByteWriter(GENERATION_LENGTH).u64(generation).finish();
+}
+
+/** The counterpart of `encodePurgeGeneration`; nothing for what is not of that form. */
+export function decodePurgeGeneration(body: Uint8Array): number | undefined {
+  return body.length === GENERATION_LENGTH ? new ByteReader(body).u64Number() : undefined;
 }
 
 /** The counterpart of `encodeOffsetWrite`; nothing for what is not of that form. */

@@ -1,11 +1,13 @@
 import { ErrorCode } from "@millrace/errors";
 import type { Clock, Counter } from "@millrace/platform";
+import { SERVER_CLIENT } from "@millrace/vsr";
 import { ForwardedCalls } from "../../cluster/forwarded-calls.ts";
 import type { PartitionGroup } from "../partition-group.ts";
 import type { BatchOp, ClientOp, OffsetOp, SeenRequest, StoreOffsetOp } from "../partition-handle.ts";
 import { ForwardWindow } from "./forward-window.ts";
 import {
   encodeOffsetWrite,
+  encodePurgeGeneration,
   ForwardedKind,
   type ForwardedOpAnswer,
   type ForwardedOpWire,
@@ -32,6 +34,8 @@ const PATIENCE_FACTOR = 5;
 export interface ForwardedOpsOptions {
   readonly clock: Clock;
   readonly wire: ForwardedOpWire;
+  /** Replica ids of the other nodes. */
+  readonly others: readonly number[];
   /** Milliseconds an operation waits for room before it is refused. */
   readonly admissionTimeoutMs: number;
   readonly metrics: {
@@ -122,6 +126,22 @@ export class ForwardedOps {
     });
   }
 
+  /**
+   * Tells the other replicas of a purge that was decided on, which whoever leads the group writes then.
+   * @param committed  called when the one that leads it says that it is committed; maybe never
+   */
+  purge(group: PartitionGroup, generation: number, committed: () => void): void {
+    const body = encodePurgeGeneration(generation);
+    const op = { client: SERVER_CLIENT, request: 0n, user: 0, isNumbered: false };
+    const answered = ({ kind }: ForwardedOpAnswer) => {
+      if (kind === "nothing") committed();
+    };
+    for (const to of this.#options.others) {
+      if (this.#window.begin(body.length, undefined))
+        this.#passTo(to, group, { kind: ForwardedKind.purge, op, body, answered });
+    }
+  }
+
   /** What another node says to an operation that was passed on to it. */
   onAnswer(
     from: number,
@@ -157,13 +177,19 @@ export class ForwardedOps {
       return;
     }
     metrics.forwarded.add(1);
+    this.#passTo(primary, group, passed);
+  }
+
+  /** There is room in the window for it. */
+  #passTo(to: number, group: PartitionGroup, passed: Passed): void {
+    const { length } = passed.body;
     const end = (answer: ForwardedOpAnswer) => {
       this.#window.end(length);
       passed.answered(answer);
     };
     this.#calls.ask({
-      to: primary,
-      send: (id) => this.#send(group, { to: primary, id, passed }),
+      to,
+      send: (id) => this.#send(group, { to, id, passed }),
       answered: end,
       failed: (code) => end({ kind: "refused", code }),
     });

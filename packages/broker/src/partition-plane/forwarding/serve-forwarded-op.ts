@@ -7,6 +7,7 @@ import type { ReceivedBody } from "../partition-replication.ts";
 import { leaseOfReceived } from "../received-lease.ts";
 import {
   decodeOffsetWrite,
+  decodePurgeGeneration,
   ForwardedKind,
   type ForwardedOp,
   type ForwardedOpAnswer,
@@ -25,10 +26,15 @@ export interface ServedOp {
 
 /**
  * Does what another node passed on, when this one is primary of the partition's group in the view that the
- * sender named; else it answers 58, and so it does where there is no memory for a batch.
+ * sender named; else it answers 58, and so it does where there is no memory for a batch. A purge was decided
+ * on elsewhere and is taken in any view.
  */
 export function serveForwardedOp(partition: LocalPartition | undefined, served: ServedOp): void {
   const { op, answer } = served;
+  if (partition !== undefined && op.kind === ForwardedKind.purge) {
+    void purge(partition, served).then(answer);
+    return;
+  }
   const isLed = partition?.group.isPrimary === true && partition.group.replica?.view === op.view;
   if (partition === undefined || !isLed) {
     answer({ kind: "refused", code: ErrorCode.TransientNotAccepted });
@@ -63,6 +69,23 @@ function append(partition: LocalPartition, served: ServedOp): void {
     batchLease,
     isPassedOn: true,
   });
+}
+
+/**
+ * The sender has executed the decision, so it counts here too, in whatever view. Only who leads the group can
+ * say that the purge is committed, so that nothing sent later is taken by it.
+ */
+async function purge(
+  partition: LocalPartition,
+  { op, body }: Pick<ServedOp, "op" | "body">,
+): Promise<ForwardedOpAnswer> {
+  const generation = decodePurgeGeneration(body.bytes);
+  if (generation === undefined) return { kind: "refused", code: ErrorCode.InvalidCommand };
+  const { group } = partition;
+  group.purges.decide(generation);
+  if (!group.isPrimary) return { kind: "refused", code: ErrorCode.TransientNotAccepted };
+  if (await partition.purge(generation)) return { kind: "nothing", op: 0, view: op.view };
+  return { kind: "refused", code: ErrorCode.TransientNotCommitted };
 }
 
 /** What is not committed yet counts too: it will be, or the request that repeats it fails with it. */
