@@ -61,6 +61,8 @@ export class PartitionHost {
   readonly #groups = new Map<PartitionGroup, PartitionSettings | undefined>();
   readonly #tailCache: TailCache;
   readonly #removals = new Set<Promise<void>>();
+  /** Repairs under way: a stop closes what they open. */
+  readonly #reopenings = new Set<Promise<void>>();
   readonly #waitingToOpen = new Fifo<() => void>();
   readonly #retries: OpenRetries;
   /** Other replicas' states on their way into groups. */
@@ -268,9 +270,17 @@ export class PartitionHost {
    * Closes a partition that takes no writes and opens it anew, leaving damage behind, see `repairDamage` of
    * storage. Settles when it can be used or has failed to open.
    */
-  async reopen(group: PartitionGroup, settings: PartitionSettings, offsets: RepairedOffsets): Promise<void> {
-    await group.takeOut()?.close();
-    await this.open(group, settings, { repair: offsets });
+  reopen(group: PartitionGroup, settings: PartitionSettings, offsets: RepairedOffsets): Promise<void> {
+    const reopening = this.#closeFiles(group, group.takeOut()).then(() =>
+      this.open(group, settings, { repair: offsets }),
+    );
+    const tracked = reopening
+      .catch(() => undefined)
+      .finally(() => {
+        this.#reopenings.delete(tracked);
+      });
+    this.#reopenings.add(tracked);
+    return reopening;
   }
 
   /** Takes a group out of use and settles when nothing of it is in flight; its files go in the background. */
@@ -290,6 +300,7 @@ export class PartitionHost {
   /** Lets what is in flight end, then flushes and closes every partition. */
   async stop(): Promise<void> {
     await this.#retries.stop();
+    await Promise.all(this.#reopenings);
     await Promise.all([...this.#groups.keys()].map((group) => this.#close(group)));
     await Promise.all(this.#removals);
     this.#context.batchCipher?.close();
@@ -338,9 +349,13 @@ export class PartitionHost {
 
   async #close(group: PartitionGroup): Promise<void> {
     await group.close(ErrorCode.ShuttingDown);
-    await group.partition?.close().catch((error: unknown) => {
+    await this.#closeFiles(group, group.partition);
+  }
+
+  async #closeFiles({ identity }: PartitionGroup, partition: Partition | undefined): Promise<void> {
+    await partition?.close().catch((error: unknown) => {
       if (!isCodedError(error)) throw error;
-      const facts = { ...group.identity, code: error.code };
+      const facts = { ...identity, code: error.code };
       this.log.error("A partition could not be closed cleanly.", facts);
     });
   }

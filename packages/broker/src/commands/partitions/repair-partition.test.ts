@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ErrorCode } from "@millrace/errors";
-import type { SimDisk } from "@millrace/platform/sim";
+import { SimClock, type SimDisk } from "@millrace/platform/sim";
 import {
   decodeRepairPartitionReply,
   decodeSendMessagesReply,
@@ -16,14 +16,18 @@ import {
 import { sendBody } from "../../testing/test-batches.ts";
 import type { TestClient } from "../../testing/test-client.ts";
 import { pollBody, polled } from "../../testing/test-polls.ts";
-import { TestServer } from "../../testing/test-server.ts";
+import { TestServer, type TestServerOptions } from "../../testing/test-server.ts";
 
 const FOLDER = "streams/0/topics/0/partitions";
 
 /** Ten messages, a stored offset of consumer 7 behind the fifth; killed. */
-async function written(): Promise<SimDisk> {
-  const server = await TestServer.start();
-  const client = await server.login();
+async function written(options: TestServerOptions = {}): Promise<SimDisk> {
+  const server = await TestServer.start(options);
+  await server.drive(writeInto(await server.login()));
+  return server.kill();
+}
+
+async function writeInto(client: TestClient): Promise<void> {
   await client.ok("CreateStream", encodeCreateStream({ name: "s", options: NO_OPTIONS }));
   const topic = { stream: toIdentifier(0), name: "t", partitionsCount: 1, options: NO_OPTIONS };
   await client.ok("CreateTopic", encodeCreateTopic(topic));
@@ -31,7 +35,6 @@ async function written(): Promise<SimDisk> {
     await client.ok("SendMessages", sendBody([`m${at}`]));
     if (at === 4) await client.ok("StoreConsumerOffset", offsetBody());
   }
-  return server.kill();
 }
 
 function offsetBody(): Uint8Array {
@@ -111,4 +114,22 @@ test("A repair of a partition that is well changes nothing, and one of a partiti
   const missing = encodeRepairPartition({ ...target, offsets: "proven" });
   assert.equal((await client.command("RepairPartition", missing)).code, ErrorCode.PartitionNotFound);
   await server.stop();
+});
+
+test("A stop waits for a repair that is under way and closes what it opened.", async () => {
+  const clock = new SimClock();
+  const path = await fileOf(await written(), ".log");
+  const disk = await written({ clock, diskLatencyMaxMs: 5 });
+  disk.flipBit(path, 8 * 700);
+  const server = await TestServer.start({ disk, clock });
+  const client = await server.drive(server.login());
+  const target = { stream: toIdentifier("s"), topic: toIdentifier("t"), partitionId: 0 };
+  const repairing = client.command(
+    "RepairPartition",
+    encodeRepairPartition({ ...target, offsets: "proven" }),
+  );
+  repairing.catch(() => undefined);
+  await clock.run(2);
+  await server.drive(server.broker.stop({ drainMs: 0 }));
+  assert.equal(server.pool.leasesOut, 0);
 });
