@@ -105,6 +105,8 @@ export class GroupState {
   isPromoted = false;
   /** Commit number at the primary's last tick. */
   commitAtTick: number;
+  /** By replica: the highest op that it asked this primary for in this view. */
+  caughtUpTo: number[] = [];
   readonly repair: Repair;
   readonly #queueDepth: number;
 

@@ -13,6 +13,7 @@ import type { Pending } from "../pipeline.ts";
 export function onRequestPrepare(state: GroupState, message: RequestPrepare): readonly Output[] {
   const { view, op, prepareChecksum, replica: to } = message;
   if (view !== state.view) return NO_OUTPUTS;
+  noteCatchingUp(state, to, op);
   const pending = state.pipeline.get(op);
   if (pending !== undefined) {
     if (!mayAnswer(state, pending, prepareChecksum)) return NO_OUTPUTS;
@@ -20,6 +21,18 @@ export function onRequestPrepare(state: GroupState, message: RequestPrepare): re
   }
   if (op < 1 || op > state.commit || state.repair.isJournalBusy) return NO_OUTPUTS;
   return [{ kind: "journal-read", op, checksum: prepareChecksum, to }];
+}
+
+/**
+ * A backup that asks its primary for later and later ops hears it and comes nearer: nobody would lead better,
+ * so the primary that waits for it to commit anything has patience anew. The log is finite, and so is that.
+ */
+function noteCatchingUp(state: GroupState, replica: number, op: number): void {
+  const isLater = op > (state.caughtUpTo[replica] ?? 0) && op <= state.op;
+  if (!state.isPrimary || state.isAsking || !isLater) return;
+  state.caughtUpTo[replica] = op;
+  const { timers, ticks } = state;
+  timers.patience.start(ticks, timers.timing.heartbeatTimeout);
 }
 
 function mayAnswer(state: GroupState, { prepare }: Pending, wanted: bigint): boolean {

@@ -34,6 +34,7 @@ function beginView(state: GroupState): Output[] {
   state.isAsking = false;
   state.askers = 0;
   state.commitAtTick = state.commit;
+  state.caughtUpTo = [];
   state.repair.isActive = false;
   timers.gapDebounce.stop();
   timers.repairRetry.stop();

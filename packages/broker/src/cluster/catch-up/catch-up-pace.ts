@@ -1,10 +1,11 @@
 import { Fifo } from "../../queues/fifo.ts";
 
 /**
- * Bytes a tick that nodes behind get whatever clients write, 8 MiB a second: a node 1 GiB behind has it in
- * some two minutes, and even a busy machine gives and stores several times as much.
+ * Bytes a tick that nodes behind get whatever clients write, 32 MiB a second: a node 1 GiB behind has it in
+ * some 30 s. Clients that write more than 64 MiB a second notice nothing of it, and others wait for the round
+ * trips of their requests more than for the disk.
  */
-const FLOOR_LENGTH = 83_886;
+const FLOOR_LENGTH = 335_544;
 /**
  * Bytes they get for each that clients write, the longer they have wanted more the higher: clients come
  * first, and at the last a node comes nearer however much is written.
