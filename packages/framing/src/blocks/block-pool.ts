@@ -47,8 +47,7 @@ export class BlockPool implements LeaseSource {
   #lowestFree = 0;
   #leasesOut = 0;
   #waiting: (() => void)[] = [];
-  #notifying = false;
-  #freedMeanwhile = false;
+  #isNotifying = false;
 
   constructor(memory: KernelMemory, options: BlockPoolOptions = {}) {
     this.#position = options.position ?? memory.blocksStart;
@@ -142,22 +141,21 @@ export class BlockPool implements LeaseSource {
   };
 
   /**
-   * Calls whoever waits, first come first served, as long as a block is free. A waiter may wait again (it
-   * needed more) or free blocks itself; the latter starts another round here instead of a call within a call.
+   * Calls whoever waits, first come first served, as long as a block is free: not within the release, for
+   * whoever releases is in the middle of something that a message coming in must not find half done. A waiter
+   * may wait again (it needed more), and is called when the next block is freed.
    */
   #notifyWaiting(): void {
-    this.#freedMeanwhile = true;
-    if (this.#notifying) return;
-    this.#notifying = true;
-    while (this.#freedMeanwhile && this.#waiting.length > 0) {
-      this.#freedMeanwhile = false;
+    if (this.#isNotifying || this.#waiting.length === 0) return;
+    this.#isNotifying = true;
+    queueMicrotask(() => {
+      this.#isNotifying = false;
       const round = this.#waiting;
       this.#waiting = [];
       for (const callback of round) {
         if (this.#blocksFree > 0) callback();
         else this.#waiting.push(callback);
       }
-    }
-    this.#notifying = false;
+    });
   }
 }

@@ -20,6 +20,11 @@ function poolOf(blocks: number): BlockPool {
   return new BlockPool(memoryOf(blocks), { blockLength: BLOCK, checked: true });
 }
 
+/** Whoever waits for a block is called by then. */
+async function soon(): Promise<void> {
+  for (let turns = 0; turns < 3; turns += 1) await Promise.resolve();
+}
+
 function taken(pool: BlockPool, length: number): Lease {
   const lease = pool.allocate(length);
   assert.ok(lease);
@@ -76,7 +81,7 @@ describe("BlockPool", () => {
     assert.equal(pool.leasesOut, 0);
   });
 
-  it("calls whoever waits once, in order, and only while something is free", () => {
+  it("calls whoever waits once, in order, only while something is free, and never within a release", async () => {
     const pool = poolOf(2);
     const held = [taken(pool, 1), taken(pool, 1)];
     const calls: string[] = [];
@@ -88,16 +93,20 @@ describe("BlockPool", () => {
       });
     }
     held[0]?.release();
+    assert.deepEqual(calls, [], "whoever releases is in the middle of something");
+    await soon();
     assert.deepEqual(calls, ["first"]);
     held[1]?.release();
+    await soon();
     assert.deepEqual(calls, ["first", "second"]);
     for (const lease of got.slice()) lease.release();
+    await soon();
     assert.deepEqual(calls, ["first", "second", "third"]);
     got[2]?.release();
     assert.equal(pool.leasesOut, 0);
   });
 
-  it("lets one who needs more wait again without calling it in circles", () => {
+  it("lets one who needs more wait again without calling it in circles", async () => {
     const pool = poolOf(2);
     const held = [taken(pool, 1), taken(pool, 1)];
     let calls = 0;
@@ -109,14 +118,16 @@ describe("BlockPool", () => {
     };
     pool.onAvailable(want);
     held[0]?.release();
+    await soon();
     assert.deepEqual([calls, run], [1, undefined]);
     held[1]?.release();
+    await soon();
     assert.equal(calls, 2);
     assert.equal(run?.length, 2 * BLOCK);
     run?.release();
   });
 
-  it("serves those who wait when one of them frees a block itself", () => {
+  it("serves those who wait when one of them frees a block itself", async () => {
     const pool = poolOf(1);
     const held = taken(pool, 1);
     const calls: string[] = [];
@@ -126,6 +137,7 @@ describe("BlockPool", () => {
     });
     pool.onAvailable(() => calls.push("waits"));
     held.release();
+    await soon();
     assert.deepEqual(calls, ["borrows", "waits"]);
   });
 

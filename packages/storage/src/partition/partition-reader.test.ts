@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ErrorCode, isCodedError } from "@millrace/errors";
-import type { Lease } from "@millrace/framing";
+import { BlockPool, type Lease } from "@millrace/framing";
 import { TailCache } from "../tail-cache/tail-cache.ts";
 import { Bench, kernel } from "./partition-fixture.test.ts";
 
@@ -48,6 +48,21 @@ describe("a read", () => {
       );
     }
     assert.equal((await bench.read(0, 25)).length, 25);
+    await bench.close();
+  });
+
+  it("keeps what it takes of a batch while the pool has the cache let it go", async () => {
+    const pool = new BlockPool(kernel.memory, { blockLength: 65_536, checked: true });
+    const tailCache = new TailCache({ lengthMax: 1_048_576 });
+    tailCache.servePool(pool);
+    const bench = await Bench.open({ pool, tailCache });
+    const leases = takeAll(bench);
+    for (const lease of leases.splice(-3)) lease.release();
+    await bench.append(["first", "second", "third"]);
+    assert.ok(tailCache.length > 0);
+    const reading = bench.read(1, 1);
+    for (const lease of leases) lease.release();
+    assert.deepEqual(await reading, [{ offset: 1, text: "second" }]);
     await bench.close();
   });
 

@@ -111,8 +111,14 @@ export class ReadJob implements ReadResult {
     const wanted = Math.min(batch.count - index, this.countLeft);
     const count = this.#framesThatFit(batch, index, wanted);
     if (count === 0) return this.#refuse(batch);
+    // A pool that is short lets caches go: without a hold of its own this batch might be among what goes.
+    const { lease } = batch;
+    lease.retain();
     const scratch = this.#pool.allocate(BATCH_HEADER_LENGTH);
-    if (scratch === undefined) return "no-block";
+    if (scratch === undefined) {
+      lease.release();
+      return "no-block";
+    }
     const run = this.#kernel.sliceBatch(batch.position, index, count, scratch.position);
     const header = scratch.bytes.slice(0, BATCH_HEADER_LENGTH);
     scratch.release();
@@ -121,6 +127,7 @@ export class ReadJob implements ReadResult {
     this.#openRangeEnd = -1;
     this.#addRange(run.start, run.end);
     this.#keep(batch, { firstOffset: batch.baseOffset + index, count });
+    lease.release();
     if (count < wanted) this.isFull = true;
     return "taken";
   }

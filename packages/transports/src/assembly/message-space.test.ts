@@ -12,7 +12,7 @@ function spaceOf(blockCount: number): { pool: BlockPool; space: SharedSpace } {
   return { pool, space: new SharedSpace(pool) };
 }
 
-test("Giving up the shared block for a long message may wake a waiter that takes that very block.", () => {
+test("Giving up the shared block for a long message wakes a waiter that takes that very block.", async () => {
   const { pool, space } = spaceOf(2);
   const other = pool.allocate(1);
   space.take(100)?.release();
@@ -21,6 +21,7 @@ test("Giving up the shared block for a long message may wake a waiter that takes
     woken = space.take(BLOCK - 50);
   });
   assert.equal(space.take(2 * BLOCK), undefined, "the other block is held");
+  await Promise.resolve();
   assert.equal(woken?.length, BLOCK - 50);
   const beside = space.take(50);
   assert.equal(beside?.length, 50, "what the waiter took is the shared block now");
@@ -29,16 +30,18 @@ test("Giving up the shared block for a long message may wake a waiter that takes
   assert.equal(pool.leasesOut, 0);
 });
 
-test("A waiter woken while a new shared block replaces the old one takes its place in the new one.", () => {
+test("A waiter woken by a new shared block that replaces the old one takes its place in the new one.", async () => {
   const { pool, space } = spaceOf(3);
   space.take(3000)?.release();
   const held: (Lease | undefined)[] = [];
   space.onAvailable(() => void held.push(space.take(200)));
   held.push(space.take(2000));
+  await Promise.resolve();
   assert.deepEqual(
     held.map((lease) => lease?.length),
-    [200, 2000],
+    [2000, 200],
   );
+  assert.equal(pool.blocksFree, 2, "both lie in one block");
   for (const lease of held) lease?.release();
   space.release();
   assert.equal(pool.leasesOut, 0, "no block was lost on the way");
