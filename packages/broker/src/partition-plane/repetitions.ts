@@ -111,7 +111,7 @@ export class Repetitions {
     return found;
   }
 
-  /** Who has nothing under way is forgotten once somebody else is looked for: he most often sends the next. */
+  /** Who has nothing under way is forgotten once another is looked for: he most often sends the next. */
   #lookedFor(client: ClientUnderWay): void {
     const before = this.#latest;
     this.#latest = client;

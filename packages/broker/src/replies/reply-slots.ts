@@ -9,7 +9,7 @@ const SLOTS_PER_SLAB = 256;
 const SLOTS_KEPT_MAX = 4096;
 
 /**
- * Room for a reply's header, and for a header with a confirmation behind it; the three lie over the same bytes.
+ * Room for a reply's header, and for one with a confirmation behind it; the three lie over the same bytes.
  * Written by `writeReplyHeader` alone, which leaves what it never writes.
  */
 export interface ReplySlot {

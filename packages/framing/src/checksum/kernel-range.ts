@@ -11,8 +11,8 @@ export function scratchOf(base: number): KernelRange {
 }
 
 /**
- * Stops unless the range lies inside a memory of `memoryLength` bytes. Every build asks this before it touches a
- * byte, and keeps that length: to ask an array over shared memory for it takes 10 ns.
+ * Stops unless the range lies inside a memory of `memoryLength` bytes. Every build asks this before it
+ * touches a byte, and keeps that length: to ask an array for it takes 10 ns.
  */
 export function assertInside(memoryLength: number, position: number, length: number): void {
   const inside = position >= 0 && length >= 0 && position + length <= memoryLength;

@@ -1,5 +1,4 @@
 import type { CodedError } from "@millrace/errors";
-import type { Lease } from "@millrace/framing";
 import type { OpHeader } from "../op-record/op-header.ts";
 import type { SmallOperation } from "../op-record/small-operation.ts";
 import type { RememberedRequest } from "../requests/remembered-request.ts";
@@ -8,8 +7,8 @@ import type { TailBatch } from "../tail-cache/tail-cache.ts";
 /**
  * Called once per op, in op order: without an error once the op is as safe as the topic asks for.
  *
- * `header` is the op's own, as it was given. `more` ops of the same write hear of it right behind this one, in
- * the same call: what is to be done once for all of them is done when there are no more.
+ * `header` is the op's own, as it was given. `more` ops of the same write hear of it right behind this one,
+ * in the same call: what is to be done once for all of them is done when there are no more.
  */
 export type AppendDone = (error: CodedError | undefined, header: OpHeader, more: number) => void;
 
