@@ -1,4 +1,4 @@
-import type { Connection } from "@millrace/platform";
+import { type Connection, clockOfEvents } from "@millrace/platform";
 import { admitClientRequest } from "./admission/admit-client-request.ts";
 import type { BrokerOptions } from "./broker-options.ts";
 import { removeLostMembers } from "./consumer-groups/recovered-members.ts";
@@ -34,7 +34,7 @@ export class Broker {
     const { shard } = opened;
     this.#opened = opened;
     this.#host = {
-      clock: shard.platform.clock,
+      clock: clockOfEvents(shard.platform.clock),
       replySlots: new ReplySlots(),
       limits: shard.config,
       allReplies: { length: 0 },

@@ -116,7 +116,13 @@ function kernelMemory(place: {
   readonly blocksStart: number;
 }): KernelMemory {
   const { buffer } = place.memory;
-  return { bytes: new Uint8Array(buffer), view: new DataView(buffer), blocksStart: place.blocksStart };
+  const view = new DataView(buffer);
+  const words = isLittleEndian() ? new BigUint64Array(buffer) : undefined;
+  return { bytes: new Uint8Array(buffer), view, words, blocksStart: place.blocksStart };
+}
+
+function isLittleEndian(): boolean {
+  return new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 }
 
 function reserved<Memory>(pages: number, reserve: () => Memory): Memory {

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { xxh3_64 } from "./checksum/xxh3.ts";
 import { decodeEvictionHeader, encodeEvictionHeader } from "./eviction-header.ts";
 import { commandAt, HEADER_LENGTH, messageLengthAt, WireCommand } from "./header-kind.ts";
-import { decodeReplyHeader, encodeReplyHeader, type ReplyHeader } from "./reply-header.ts";
+import { decodeReplyHeader, encodeReplyHeader, type ReplyHeader, writeReplyHeader } from "./reply-header.ts";
 import {
   codeAt,
   decodeRequestHeader,
@@ -200,6 +200,20 @@ describe("reply header", () => {
         assert.deepEqual(written.subarray(32, 48), requestHeader.subarray(32, 48));
         assert.deepEqual(written.subarray(56, 60), requestHeader.subarray(56, 60));
         assert.equal(written[61], requestHeader[61]);
+      }),
+    );
+  });
+
+  it("is the same over another reply header as over zeros", () => {
+    const request = fc.uint8Array({ minLength: HEADER_LENGTH, maxLength: HEADER_LENGTH });
+    const fields = fc.record({ bodyLength: U32, status: U32, op: COUNTER, commit: COUNTER }, PLAIN);
+    const more = fc.record({ operation: U8, view: U32, timestamp: COUNTER }, PLAIN);
+    fc.assert(
+      fc.property(fc.tuple(request, fields, more), fc.tuple(request, fields), (before, [asked, said]) => {
+        const [used, fresh] = [new Uint8Array(HEADER_LENGTH), new Uint8Array(HEADER_LENGTH)];
+        writeReplyHeader(viewOf(used), viewOf(before[0]), 0, { ...before[1], ...before[2] });
+        for (const target of [used, fresh]) writeReplyHeader(viewOf(target), viewOf(asked), 0, said);
+        assert.deepEqual(used, fresh);
       }),
     );
   });

@@ -85,12 +85,13 @@ export function replyOperationAt(view: DataView, position: number): number {
  */
 export function encodeReplyHeader(target: Uint8Array, requestHeader: Uint8Array, fields: ReplyFields): void {
   assert(target.byteLength >= HEADER_LENGTH, "a header's target holds 256 bytes");
+  target.fill(0, 0, HEADER_LENGTH);
   writeReplyHeader(headerViewAt(target, 0), headerViewAt(requestHeader, 0), 0, fields);
 }
 
 /**
- * As `encodeReplyHeader`, for the path of every request: the target's view is the caller's, and the request's
- * header lies at `position` of `view`.
+ * As `encodeReplyHeader`, for the path of every request: the target's view is the caller's, its bytes are zero
+ * or a reply header that was written by this, and the request's header lies at `position` of `view`.
  *
  * Cluster, release, replica, client, request number and request checksum are echoed by copying words, so this
  * makes no object.
@@ -101,7 +102,6 @@ export function writeReplyHeader(
   position: number,
   fields: ReplyFields,
 ): void {
-  for (let at = 0; at < HEADER_LENGTH; at += 8) target.setFloat64(at, 0);
   echo(target, view, COMMON_AT.cluster, position + COMMON_AT.cluster, 16);
   echo(target, view, COMMON_AT.view, position + COMMON_AT.view, 8);
   target.setUint8(COMMON_AT.replica, view.getUint8(position + COMMON_AT.replica));

@@ -20,7 +20,8 @@ export function setU64Number(view: DataView, position: number, value: number): v
     Number.isSafeInteger(value) && value >= 0,
     "a u64 written from a number is a whole number below 2^53",
   );
-  view.setUint32(position, value % TWO_32, true);
+  // The remainder of a division of doubles is a call of the C library.
+  view.setUint32(position, value >>> 0, true);
   view.setUint32(position + 4, Math.floor(value / TWO_32), true);
 }
 

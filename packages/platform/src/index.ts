@@ -16,6 +16,7 @@ export { type Connection, type Listener, TransportKind, type VouchedUser } from 
 export type { DirectoryEntry, Disk, DiskFile, DiskLock, DiskSpace, EntryKind, OpenMode } from "./disk.ts";
 export { type DiskFailure, diskError } from "./disk-error.ts";
 export { diskPathNames, parentDiskPath } from "./disk-path.ts";
+export { clockOfEvents } from "./event-clock.ts";
 export { type Log, type LogFacts, silentLog } from "./log.ts";
 export { type Counter, type Gauge, type Metrics, silentMetrics } from "./metrics.ts";
 export type { PeerBus } from "./peer-bus.ts";

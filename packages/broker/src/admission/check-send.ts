@@ -53,20 +53,36 @@ export function checkSend(
   shard: Shard,
   request: ClientRequest,
   session: Session,
-  admitted: (send: AdmittedSend) => void,
+  admitted: (shard: Shard, request: ClientRequest, session: Session, send: AdmittedSend) => void,
 ): void {
-  checkTarget(shard, request, session, ({ handle, batchPosition, messagesCount }) => {
-    const { messageLease } = request;
-    const batchLength = messageLease.length - batchPosition;
-    const batchLease = leaseInKernelMemory(shard.pool, messageLease, batchPosition, batchLength);
-    try {
-      checkBatch(shard, batchLease, messagesCount);
-    } catch (error) {
-      batchLease.release();
-      throw error;
-    }
-    admitted({ handle, batchLease, messagesCount });
-  });
+  const { messageLease, connection } = request;
+  const known = connection.sendRoute;
+  if (known?.leads(messageLease, session, shard.metadata.commit) === true) {
+    const send = takeBatch(shard, messageLease, known, known.messagesCountIn(messageLease));
+    admitted(shard, request, session, send);
+    return;
+  }
+  findTarget(shard, request, session, (target) =>
+    admitted(shard, request, session, takeBatch(shard, messageLease, target, target.messagesCount)),
+  );
+}
+
+/** Checks 4 and 5. */
+function takeBatch(
+  shard: Shard,
+  messageLease: Lease,
+  { handle, batchPosition }: Pick<SendTarget, "handle" | "batchPosition">,
+  messagesCount: number,
+): AdmittedSend {
+  const batchLength = messageLease.length - batchPosition;
+  const batchLease = leaseInKernelMemory(shard.pool, messageLease, batchPosition, batchLength);
+  try {
+    checkBatch(shard, batchLease, messagesCount);
+  } catch (error) {
+    batchLease.release();
+    throw error;
+  }
+  return { handle, batchLease, messagesCount };
 }
 
 /** Where a send goes, and where in it the batch begins. */
@@ -76,20 +92,14 @@ interface SendTarget {
   readonly messagesCount: number;
 }
 
-/** Checks 1 to 3, or nothing when the connection's last send had the same target, see `SendRoute`. */
-function checkTarget(
+/** Checks 1 to 3, which the connection's last send has passed when it had the same target, see `SendRoute`. */
+function findTarget(
   shard: Shard,
   request: ClientRequest,
   session: Session,
   found: (target: SendTarget) => void,
 ): void {
   const { messageLease, connection } = request;
-  const known = connection.sendRoute;
-  if (known?.leads(messageLease, session, shard.metadata.commit) === true) {
-    const { handle, batchPosition } = known;
-    found({ handle, batchPosition, messagesCount: known.messagesCountIn(messageLease) });
-    return;
-  }
   const metadata = decodeBody(decodeSendMetadataOfMessage, messageLease.bytes);
   const { batchPosition, messagesCount, partitioning } = metadata;
   const lookUp = (partitionBefore?: number | CodedError) => {

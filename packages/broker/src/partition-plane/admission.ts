@@ -83,10 +83,7 @@ export class Admission {
       this.#refuse(queued);
       return;
     }
-    if (op.isNumbered === true) {
-      if (this.#answersAgain(op) || group.repetitions.join(op)) return;
-      group.repetitions.begin(queued);
-    }
+    if (op.isNumbered === true && (this.#answersAgain(op) || group.repetitions.joins(queued))) return;
     const isTried = isRemoval(op) && group.fault?.code === ErrorCode.DiskFull;
     if (isTried) this.#tryRemoval(queued);
     else if (!this.#prepareAtOnce(queued)) this.#enqueue(queued);

@@ -1,5 +1,5 @@
 import { assert, CodedError, ErrorCode } from "@millrace/errors";
-import type { Partition, PartitionIdentity } from "@millrace/storage";
+import type { AppendDone, Partition, PartitionIdentity } from "@millrace/storage";
 import type { Input, Output, Prepare, Replica } from "@millrace/vsr";
 import { Fifo } from "../queues/fifo.ts";
 import { Waiters } from "../queues/waiters.ts";
@@ -324,19 +324,20 @@ export class PartitionGroup {
     if (queued.isAnswered) this.#goesOn(queued);
     else this.#inFlight.push(queued);
     this.#writesPending += 1;
-    writeOp(partition, prepare, (error) => this.#written(prepare, error));
+    writeOp(partition, prepare, this.#written);
   }
 
-  #written(prepare: Prepare, error: CodedError | undefined): void {
+  /** Of ops of the same write, which are told of in the same call, the last one lets in what waits. */
+  readonly #written: AppendDone = (error, { op, checksum }, more) => {
     this.#writesPending -= 1;
     if (error !== undefined) this.#failure ??= error;
     if (this.#failure === undefined) {
-      const { op, checksum } = prepare;
       this.#perform(this.#replica?.step({ kind: "journal-written", op, checksum }) ?? []);
     } else if (this.#writesPending === 0) this.#startOver(this.#failure);
+    if (more > 0) return;
     this.#tellWritten();
     this.#pump();
-  }
+  };
 
   #apply(prepare: Prepare): void {
     const queued = this.#inFlight.shift();

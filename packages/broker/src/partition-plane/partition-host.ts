@@ -1,6 +1,13 @@
 import { assert, CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import type { BlockPool, ChecksumKernel } from "@millrace/framing";
-import type { Cipher, Clock, Counter, Log, Platform } from "@millrace/platform";
+import {
+  type Cipher,
+  type Clock,
+  type Counter,
+  clockOfEvents,
+  type Log,
+  type Platform,
+} from "@millrace/platform";
 import {
   BatchCipher,
   cutPartition,
@@ -85,7 +92,7 @@ export class PartitionHost {
     this.#retries = new OpenRetries(platform);
     const forwarded = replicated?.forwardedOps;
     this.#context = {
-      clock: platform.clock,
+      clock: clockOfEvents(platform.clock),
       log: platform.log,
       deniedTransient: told.deniedTransient,
       onApplied: told.onApplied ?? (forwarded && ((group) => forwarded.reached(group))),

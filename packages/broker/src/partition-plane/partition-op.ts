@@ -74,6 +74,8 @@ export interface QueuedOp {
    * `committed` or `failed` was called; nobody asked for what came from another replica or from the journal.
    */
   isAnswered: boolean;
+  /** `Repetitions` know it by its number. */
+  isNoted: boolean;
   /** The batch's memory was let go: what it holds is in the journal. */
   isReleased: boolean;
 }
@@ -109,6 +111,7 @@ export function queuedOp(op: PartitionOp): QueuedOp {
     opNumber: 0,
     bodyChecksum: 0n,
     isAnswered: false,
+    isNoted: false,
     isReleased: false,
   };
 }

@@ -62,31 +62,41 @@ export class Repetitions {
     return original !== undefined && this.#repeats(op, original) ? original : undefined;
   }
 
-  /** Lets an operation share the outcome of the one under way that it repeats; false when there is none. */
-  join(op: PartitionOp): boolean {
-    const first = this.#find(op);
-    if (first === undefined || !this.#repeatsQueued(op, first)) return false;
+  /**
+   * Lets an operation share the outcome of the one under way that it repeats, else notes that it is on its
+   * way itself; true when it shares.
+   */
+  joins(queued: QueuedOp): boolean {
+    const { op } = queued;
+    const { byNumber } = this.#clientOf(op) ?? this.#add(op);
+    const first = byNumber.get(op.request);
+    if (first === undefined) {
+      byNumber.set(op.request, queued);
+      queued.isNoted = true;
+      return false;
+    }
+    if (!this.#repeatsQueued(op, first)) return false;
     first.repetitions ??= [];
     first.repetitions.push(op);
     return true;
   }
 
-  /** Notes an operation that is on its way; one with a place in the log in place of one that waits. */
+  /** Notes an operation that has a place in the log, in place of one of that number that waits for one. */
   begin(queued: QueuedOp): void {
     const { byNumber } = this.#clientOf(queued.op) ?? this.#add(queued.op);
     const before = byNumber.get(queued.op.request);
-    const isWaiting = before?.opNumber === 0 && queued.opNumber > 0;
-    if (before === undefined || isWaiting) byNumber.set(queued.op.request, queued);
+    if (before !== undefined && (before.opNumber > 0 || queued.opNumber === 0)) return;
+    if (before !== undefined) before.isNoted = false;
+    byNumber.set(queued.op.request, queued);
+    queued.isNoted = true;
   }
 
   /** Forgets an operation that came to its end. */
   end(queued: QueuedOp): void {
+    if (!queued.isNoted) return;
+    queued.isNoted = false;
     const of = this.#clientOf(queued.op);
-    if (of?.byNumber.get(queued.op.request) !== queued) return;
-    of.byNumber.delete(queued.op.request);
-    if (of.byNumber.size > 0) return;
-    this.#underWay.delete(keyOf(queued.op));
-    this.#latest = undefined;
+    of?.byNumber.delete(queued.op.request);
   }
 
   #find(request: Pick<PartitionOp, "client" | "user" | "request">): QueuedOp | undefined {
@@ -97,14 +107,21 @@ export class Repetitions {
     const latest = this.#latest;
     if (latest?.client === of.client && latest.user === of.user) return latest;
     const found = this.#underWay.get(keyOf(of));
-    if (found !== undefined) this.#latest = found;
+    if (found !== undefined) this.#lookedFor(found);
     return found;
+  }
+
+  /** Who has nothing under way is forgotten once another is looked for: he most often sends the next. */
+  #lookedFor(client: ClientUnderWay): void {
+    const before = this.#latest;
+    this.#latest = client;
+    if (before?.byNumber.size === 0) this.#underWay.delete(keyOf(before));
   }
 
   #add({ client, user }: Pick<PartitionOp, "client" | "user">): ClientUnderWay {
     const added = { client, user, byNumber: new Map<bigint, QueuedOp>() };
     this.#underWay.set(keyOf(added), added);
-    this.#latest = added;
+    this.#lookedFor(added);
     return added;
   }
 

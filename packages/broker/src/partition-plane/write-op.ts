@@ -1,5 +1,4 @@
-import type { CodedError } from "@millrace/errors";
-import type { BatchFacts, Partition } from "@millrace/storage";
+import type { AppendDone, BatchFacts, Partition } from "@millrace/storage";
 import type { Prepare } from "@millrace/vsr";
 import type { QueuedOp } from "./partition-op.ts";
 
@@ -9,7 +8,7 @@ const NUMBERED: BatchFacts = { isNumbered: true };
  * Appends what the group agreed to journal, a batch in its stored form where it has one of its own.
  * @param done  called once when the write has ended, as the partition says
  */
-export function writeOp(partition: Partition, prepare: Prepare, done: (error?: CodedError) => void): void {
+export function writeOp(partition: Partition, prepare: Prepare, done: AppendDone): void {
   const queued = prepare.body as QueuedOp;
   const { op, storedLease } = queued;
   const isNumbered = op.isNumbered === true;

@@ -8,14 +8,17 @@ const SLOTS_PER_SLAB = 256;
 /** Slots kept when idle (1.1 MiB); more than that were needed only by a burst and go back to the runtime. */
 const SLOTS_KEPT_MAX = 4096;
 
-/** Room for a header, and for a header with a confirmation behind it; the three lie over the same bytes. */
+/**
+ * Room for a reply's header, and for one with a confirmation behind it; the three lie over the same bytes.
+ * Written by `writeReplyHeader` alone, which leaves what it never writes.
+ */
 export interface ReplySlot {
   readonly header: Uint8Array;
   readonly confirmation: Uint8Array;
   readonly view: DataView;
 }
 
-/** Room for reply and eviction headers, used again after the write that carried them. */
+/** Room for reply headers, used again after the write that carried them. */
 export class ReplySlots {
   readonly #free: ReplySlot[] = [];
 

@@ -171,7 +171,8 @@ export class ClientConnection {
     if (!request.overlaps) this.#runsAlone = false;
     if (request.isLast) this.#dropWaiting();
     this.#replies.settle(request);
-    this.#pump();
+    const mayGoOn = this.#waiting.count > 0 || this.#isPaused || this.#isClosing;
+    if (mayGoOn) this.#pump();
   }
 
   /** No further request is taken; those received are answered, then the connection closes. */
@@ -186,7 +187,7 @@ export class ClientConnection {
    */
   evict(reason: number): void {
     if (this.session === undefined || this.#isClosing) return;
-    const eviction = new EvictionNotice(this, { reason, client: this.session.client });
+    const eviction = new EvictionNotice({ reason, client: this.session.client });
     this.#dropWaiting();
     this.#replies.expect(eviction);
     this.#replies.settle(eviction);

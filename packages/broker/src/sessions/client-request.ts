@@ -120,11 +120,11 @@ export class ClientRequest implements ExpectedReply {
     this.#settle(slot, [slot.header, ...body], release);
   }
 
-  /** Answers a send; `fields` as for `answer`. */
-  confirm(confirmation: SendConfirmation, fields: ReplyFields): void {
+  /** Answers a send that begins at `baseOffset` of a partition; `fields` as for `answer`. */
+  confirm(partition: Omit<SendConfirmation, "baseOffset">, baseOffset: number, fields: ReplyFields): void {
     fields.bodyLength = SEND_CONFIRMATION_REPLY_LENGTH;
     const slot = this.#headed(fields);
-    writeSendConfirmationReply(slot.view, HEADER_LENGTH, confirmation);
+    writeSendConfirmationReply(slot.view, HEADER_LENGTH, partition, baseOffset);
     this.#span?.end(0);
     this.#settle(slot, [slot.confirmation], undefined);
   }
@@ -136,8 +136,8 @@ export class ClientRequest implements ExpectedReply {
 
   /** Answers with an eviction frame; the connection closes once it is written. */
   evict(reason: number, options: { client: bigint; versionWindow?: boolean }): void {
-    const slot = this.connection.takeSlot();
-    encodeEvictionHeader(slot.header, {
+    const header = new Uint8Array(HEADER_LENGTH);
+    encodeEvictionHeader(header, {
       client: options.client,
       reason,
       serverProtocolVersion: options.versionWindow === true ? PROTOCOL_VERSION : 0,
@@ -145,7 +145,7 @@ export class ClientRequest implements ExpectedReply {
     });
     this.isLast = true;
     this.#span?.end(ErrorCode.Unauthenticated);
-    this.#settle(slot, [slot.header], undefined);
+    this.#settle(undefined, [header], undefined);
   }
 
   /** The request is dropped unanswered, because its connection ended before its turn. */
@@ -169,7 +169,11 @@ export class ClientRequest implements ExpectedReply {
     return slot;
   }
 
-  #settle(slot: ReplySlot, parts: readonly Uint8Array[], release: (() => void) | undefined): void {
+  #settle(
+    slot: ReplySlot | undefined,
+    parts: readonly Uint8Array[],
+    release: (() => void) | undefined,
+  ): void {
     assert(this.parts === undefined, "a request is answered once");
     this.#slot = slot;
     this.#releaseBody = release;

@@ -33,15 +33,17 @@ export class TypeScriptKernel implements ChecksumKernel {
   readonly build = "typescript";
   readonly memory: KernelMemory;
   readonly scratch: KernelRange;
+  readonly #length: number;
 
   /** @param base  where its own page begins */
   constructor(memory: KernelMemory, base: number) {
     this.memory = memory;
+    this.#length = memory.bytes.byteLength;
     this.scratch = scratchOf(base);
   }
 
   verifyBatch(position: number, length: number): BatchFault | undefined {
-    assertInside(this.memory, position, length);
+    assertInside(this.#length, position, length);
     const headerFault = this.#headerFault(position, length);
     if (headerFault) return headerFault;
 
@@ -63,7 +65,7 @@ export class TypeScriptKernel implements ChecksumKernel {
   sealBatch(position: number, length: number): void {
     const { view } = this.memory;
     assert(
-      assertBatchInside(this.memory, position) === length,
+      assertBatchInside(this.memory, this.#length, position) === length,
       "a batch to seal is as long as its header says",
     );
     for (const at of this.#frames(position)) {
@@ -74,7 +76,7 @@ export class TypeScriptKernel implements ChecksumKernel {
 
   stampBatch(position: number, partitionId: number, baseOffset: number, baseTimestamp: number): void {
     assertCounters(partitionId, baseOffset, baseTimestamp);
-    assertBatchInside(this.memory, position);
+    assertBatchInside(this.memory, this.#length, position);
     const { view } = this.memory;
     setU64Number(view, position + BATCH_AT.partitionId, partitionId);
     setU64Number(view, position + BATCH_AT.baseOffset, baseOffset);
@@ -83,8 +85,8 @@ export class TypeScriptKernel implements ChecksumKernel {
   }
 
   sliceBatch(position: number, index: number, count: number, headerPosition: number): FrameRun {
-    assertBatchInside(this.memory, position);
-    assertInside(this.memory, headerPosition, BATCH_HEADER_LENGTH);
+    assertBatchInside(this.memory, this.#length, position);
+    assertInside(this.#length, headerPosition, BATCH_HEADER_LENGTH);
     const { bytes, view } = this.memory;
     const run = this.#frames(position).slice(index, index + count);
     const [start, last] = [run[0], run.at(-1)];
@@ -106,18 +108,18 @@ export class TypeScriptKernel implements ChecksumKernel {
   }
 
   hash64(position: number, length: number): bigint {
-    assertInside(this.memory, position, length);
+    assertInside(this.#length, position, length);
     return xxh3_64(this.memory.bytes.subarray(position, position + length));
   }
 
   hashInto(target: number, position: number, length: number): void {
-    assertInside(this.memory, target, HASH_LENGTH);
+    assertInside(this.#length, target, HASH_LENGTH);
     this.memory.view.setBigUint64(target, this.hash64(position, length), true);
   }
 
   copy(target: number, position: number, length: number): void {
-    assertInside(this.memory, position, length);
-    assertInside(this.memory, target, length);
+    assertInside(this.#length, position, length);
+    assertInside(this.#length, target, length);
     this.memory.bytes.copyWithin(target, position, position + length);
   }
 

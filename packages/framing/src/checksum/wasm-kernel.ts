@@ -38,6 +38,7 @@ export class WasmKernel implements ChecksumKernel {
   readonly build: WasmBuild;
   readonly memory: KernelMemory;
   readonly scratch: KernelRange;
+  readonly #length: number;
   readonly #exports: KernelExports;
   readonly #buffer: ArrayBufferLike;
   readonly #windowStart: number;
@@ -47,6 +48,7 @@ export class WasmKernel implements ChecksumKernel {
   constructor(build: WasmBuild, memory: KernelMemory, base: number, instance: WebAssembly.Instance) {
     this.build = build;
     this.memory = memory;
+    this.#length = memory.bytes.byteLength;
     this.scratch = scratchOf(base);
     this.#buffer = memory.bytes.buffer;
     this.#exports = instance.exports as unknown as KernelExports;
@@ -56,7 +58,7 @@ export class WasmKernel implements ChecksumKernel {
   }
 
   verifyBatch(position: number, length: number): BatchFault | undefined {
-    assertInside(this.memory, position, length);
+    assertInside(this.#length, position, length);
     const code = this.#exports.verifyBatch(position, length);
     if (code === 0) return undefined;
     return {
@@ -68,7 +70,7 @@ export class WasmKernel implements ChecksumKernel {
 
   sealBatch(position: number, length: number): void {
     assert(
-      assertBatchInside(this.memory, position) === length,
+      assertBatchInside(this.memory, this.#length, position) === length,
       "a batch to seal is as long as its header says",
     );
     assert(this.#exports.sealBatch(position) === 0, "the frames of a batch to seal fill it");
@@ -76,33 +78,33 @@ export class WasmKernel implements ChecksumKernel {
 
   stampBatch(position: number, partitionId: number, baseOffset: number, baseTimestamp: number): void {
     assertCounters(partitionId, baseOffset, baseTimestamp);
-    assertBatchInside(this.memory, position);
+    assertBatchInside(this.memory, this.#length, position);
     const code = this.#exports.stampBatch(position, partitionId, baseOffset, baseTimestamp);
     assert(code === 0, "the frames of a batch to stamp fill it");
   }
 
   sliceBatch(position: number, index: number, count: number, headerPosition: number): FrameRun {
-    assertBatchInside(this.memory, position);
-    assertInside(this.memory, headerPosition, BATCH_HEADER_LENGTH);
+    assertBatchInside(this.memory, this.#length, position);
+    assertInside(this.#length, headerPosition, BATCH_HEADER_LENGTH);
     const code = count > 0 ? this.#exports.sliceBatch(position, index, count, headerPosition) : -1;
     assert(code === 0, "a slice lies inside its batch");
     return { start: this.#exports.runStart.value >>> 0, end: this.#exports.runEnd.value >>> 0 };
   }
 
   hash64(position: number, length: number): bigint {
-    assertInside(this.memory, position, length);
+    assertInside(this.#length, position, length);
     return BigInt.asUintN(64, this.#exports.hash(position, length));
   }
 
   hashInto(target: number, position: number, length: number): void {
-    assertInside(this.memory, position, length);
-    assertInside(this.memory, target, HASH_LENGTH);
+    assertInside(this.#length, position, length);
+    assertInside(this.#length, target, HASH_LENGTH);
     this.#exports.hashInto(target, position, length);
   }
 
   copy(target: number, position: number, length: number): void {
-    assertInside(this.memory, position, length);
-    assertInside(this.memory, target, length);
+    assertInside(this.#length, position, length);
+    assertInside(this.#length, target, length);
     this.#exports.copy(target, position, length);
   }
 

@@ -65,7 +65,7 @@ test("bytes behind the confirmations are refused", () => {
 test("a confirmation written in place is what the encoder makes", () => {
   const confirmation = { streamId: 1, topicId: 2, partitionId: 70_000, baseOffset: 2 ** 53 - 1 };
   const bytes = new Uint8Array(8 + SEND_CONFIRMATION_REPLY_LENGTH);
-  writeSendConfirmationReply(new DataView(bytes.buffer), 8, confirmation);
+  writeSendConfirmationReply(new DataView(bytes.buffer), 8, confirmation, confirmation.baseOffset);
   assert.equal(toHex(bytes.subarray(8)), toHex(encodeSendMessagesReply([confirmation])));
   assert.deepEqual(decodeSendMessagesReply(bytes.subarray(8)), [confirmation]);
 });

@@ -85,7 +85,8 @@ export const SEND_CONFIRMATION_REPLY_LENGTH = LENGTH_LENGTH + CONFIRMATION_LENGT
 export function writeSendConfirmationReply(
   view: DataView,
   position: number,
-  { streamId, topicId, partitionId, baseOffset }: SendConfirmation,
+  { streamId, topicId, partitionId }: Omit<SendConfirmation, "baseOffset">,
+  baseOffset: number,
 ): void {
   view.setUint32(position, 1, true);
   view.setUint32(position + 4, streamId, true);

@@ -1,7 +1,7 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
 import type { ChecksumKernel } from "@millrace/framing";
 import type { OpHeader } from "./op-header.ts";
-import { setU64, setU128, u64At, u128At } from "./u64-field.ts";
+import { setBigU64, setU64, setU128, u64At, u128At } from "./u64-field.ts";
 
 /** Length of the fixed part of every record; a body follows it. */
 export const RECORD_HEADER_LENGTH = 128;
@@ -111,12 +111,14 @@ export interface RecordParts {
 /**
  * Writes the fixed part of a record at `position` without its checksum; every byte of it, reserved ones as
  * zero. The caller writes place and body, then calls `sealRecord`.
+ * @param words  the bytes of `view` as u64, see `KernelMemory`; `position` is a multiple of 8 then
  */
 export function writeRecordHeader(
   view: DataView,
   position: number,
   header: OpHeader,
   parts: RecordParts,
+  words?: BigUint64Array,
 ): void {
   for (let at = 0; at < RECORD_HEADER_LENGTH; at += 8) view.setFloat64(position + at, 0);
   view.setUint32(position + AT.magic, RECORD_MAGIC, true);
@@ -124,12 +126,12 @@ export function writeRecordHeader(
   view.setUint8(position + AT.kind, parts.kind);
   view.setUint8(position + AT.operation, header.operation);
   view.setUint8(position + AT.flags, parts.flags ?? 0);
-  view.setBigUint64(position + AT.parent, header.parent, true);
-  view.setBigUint64(position + AT.opChecksum, header.checksum, true);
+  setBigU64(view, position + AT.parent, header.parent, words);
+  setBigU64(view, position + AT.opChecksum, header.checksum, words);
   setU64(view, position + AT.op, header.op);
   setU64(view, position + AT.timestamp, header.timestamp);
-  setU128(view, position + AT.client, header.client);
-  view.setBigUint64(position + AT.request, header.request, true);
+  setU128(view, position + AT.client, header.client, words);
+  setBigU64(view, position + AT.request, header.request, words);
   view.setUint32(position + AT.view, header.view, true);
   view.setUint32(position + AT.user, header.user, true);
   view.setUint32(position + AT.bodyLength, parts.bodyLength, true);
@@ -137,16 +139,17 @@ export function writeRecordHeader(
   setU64(view, position + AT.commit, parts.commit);
 }
 
-/** Writes what the record's batch holds and that it lies at `logPosition`. */
+/** Writes what the record's batch holds and that it lies at `logPosition`; `words` as for the header. */
 export function writeBatchPlace(
   view: DataView,
   position: number,
   place: Omit<BatchPlace, "position">,
   logPosition: number,
+  words?: BigUint64Array,
 ): void {
   setU64(view, position + AT.position, logPosition);
   setU64(view, position + AT.baseOffset, place.baseOffset);
-  view.setBigUint64(position + AT.batchChecksum, place.checksum, true);
+  setBigU64(view, position + AT.batchChecksum, place.checksum, words);
   view.setUint32(position + AT.batchLength, place.length, true);
   view.setUint32(position + AT.messageCount, place.count, true);
 }

@@ -20,10 +20,29 @@ export function u128At(view: DataView, position: number): bigint {
   return high === 0n ? low : (high << 64n) | low;
 }
 
-/** Writes the low 128 bits of `value`, little-endian. */
-export function setU128(view: DataView, position: number, value: bigint): void {
-  view.setBigUint64(position, BigInt.asUintN(64, value), true);
-  view.setBigUint64(position + 8, BigInt.asUintN(64, value >> 64n), true);
+/**
+ * Writes `value` as a little-endian u64.
+ * @param words  the bytes of `view` as u64, see `KernelMemory`; `position` is a multiple of 8 then
+ */
+export function setBigU64(view: DataView, position: number, value: bigint, words?: BigUint64Array): void {
+  if (words === undefined) view.setBigUint64(position, value, true);
+  else words[position >>> 3] = value;
+}
+
+/** The value that was taken apart last, and its halves: the ops of one client follow each other. */
+let split = 0n;
+let low = 0n;
+let high = 0n;
+
+/** Writes the low 128 bits of `value`, little-endian; `words` as for `setBigU64`. */
+export function setU128(view: DataView, position: number, value: bigint, words?: BigUint64Array): void {
+  if (value !== split) {
+    split = value;
+    low = BigInt.asUintN(64, value);
+    high = BigInt.asUintN(64, value >> 64n);
+  }
+  setBigU64(view, position, low, words);
+  setBigU64(view, position + 8, high, words);
 }
 
 /** A view over exactly the bytes of `bytes`. */

@@ -10,15 +10,12 @@ import type { OpHeader } from "../op-record/op-header.ts";
 import { decodeSmallOperation } from "../op-record/small-operation.ts";
 import { rememberedOperation } from "../requests/remembered-request.ts";
 import type { GroupWriter } from "./group-writer.ts";
-import type { OpEntry } from "./op-entry.ts";
+import type { AppendDone, BatchBytes, OpEntry } from "./op-entry.ts";
 import { partitionClosed } from "./partition-closed.ts";
 import type { PartitionOptions } from "./partition-options.ts";
 import { moveTo, type PartitionState } from "./partition-state.ts";
-import { rememberedSend, storedInstead } from "./stored-form.ts";
+import { rememberedSend, writeInstead } from "./stored-form.ts";
 import type { Tails } from "./tails.ts";
-
-/** Called once per op, in op order: without an error once the op is as safe as the topic asks for. */
-export type AppendDone = (error?: CodedError) => void;
 
 /** What an append may say about its batch besides its header. */
 export interface BatchFacts {
@@ -66,18 +63,23 @@ export class Appends {
     assert(baseOffset >= accepted.nextOffset, "a batch does not reuse offsets");
     assert(baseTimestampAt(view, position) === header.timestamp, "a batch carries the time of its op");
     if (this.#refuses(header, done)) return;
-    const endOffset = baseOffset + count;
     const { timestamp } = header;
-    const tail = tails.of(accepted.generation);
     const lease = clearLease ?? batchLease;
-    const kept = tailCache.keep(pool, kernel, { tail, lease, baseOffset, endOffset, timestamp });
-    const { length } = batchLease;
-    const checksum = batchChecksumAt(view, position);
-    const place = clearLease === undefined ? kept : storedInstead(kept, batchLease);
-    const { lease: heldLease, position: at } = place;
-    const batch = { lease: heldLease, position: at, length, baseOffset, count, timestamp, checksum };
+    const batch: BatchBytes = {
+      lease,
+      position: lease.position,
+      length: lease.length,
+      baseOffset,
+      endOffset: baseOffset + count,
+      count,
+      timestamp,
+      checksum: batchChecksumAt(view, position),
+    };
+    tailCache.keep(pool, kernel, tails.of(accepted.generation), batch);
     const request = isNumbered === true ? rememberedSend(header, batch, clearLease) : undefined;
+    if (clearLease !== undefined) writeInstead(batch, batchLease);
     const { generation } = accepted;
+    const { endOffset } = batch;
     this.#accept({ header, generation, endOffset, batch, small: undefined, request, done });
   }
 
@@ -103,7 +105,7 @@ export class Appends {
   rollBack(): void {
     const { state, tails } = this.#parts;
     state.accepted = { ...state.journaled };
-    state.uncommitted = state.uncommitted.filter((entry) => entry.header.op <= state.journaled.op);
+    state.uncommitted.dropAbove(state.journaled.op);
     tails.dropAll();
   }
 
@@ -118,7 +120,7 @@ export class Appends {
     const { accepted, fault } = state;
     const refusal = this.#isClosed ? partitionClosed() : fault;
     if (writer === undefined || refusal !== undefined) {
-      queueMicrotask(() => done(refusal ?? readOnly()));
+      queueMicrotask(() => done(refusal ?? readOnly(), header, 0));
       return true;
     }
     assert(header.op === accepted.op + 1, "ops are appended in order");

@@ -53,15 +53,11 @@ export class Commits {
     const state = this.#state;
     const limit = Math.min(this.#target, state.journaled.op);
     const { uncommitted } = state;
-    let taken = 0;
-    for (const entry of uncommitted) {
-      if (entry.header.op > limit) break;
+    for (let entry = uncommitted.first; entry !== undefined && entry.header.op <= limit; ) {
       this.#apply(entry);
-      taken += 1;
+      uncommitted.dropFirst();
+      entry = uncommitted.first;
     }
-    // The usual one is taken without making an array of it; recovery takes very many at once.
-    if (taken === 1) uncommitted.shift();
-    else if (taken > 0) uncommitted.splice(0, taken);
     if (limit > state.committedOp) state.committedOp = limit;
     const { leftBehind } = state;
     while (leftBehind[0] !== undefined && leftBehind[0].op <= state.committedOp) {

@@ -382,7 +382,11 @@ export class GroupWriter {
     const entries = this.#group.entries.splice(0);
     for (const entry of entries) releaseBatch(entry);
     this.#options.onJournaled();
-    for (const entry of entries) entry.done();
+    let more = entries.length;
+    for (const entry of entries) {
+      more -= 1;
+      entry.done(undefined, entry.header, more);
+    }
     this.#next();
   }
 
@@ -432,7 +436,7 @@ export class GroupWriter {
     this.#restored = passes ? this.#cutBack() : Promise.resolve(false);
     this.#options.onFault();
     void this.#restored.then(() => {
-      for (const entry of entries) entry.done(state.fault ?? error);
+      for (const entry of entries) entry.done(state.fault ?? error, entry.header, 0);
       this.#next();
     });
   }

@@ -107,9 +107,10 @@ export class Group {
     if (this.#scratchLength + RECORD_HEADER_LENGTH > scratch.length) this.gather();
     const at = scratch.position + this.#scratchLength;
     this.#scratchLength += RECORD_HEADER_LENGTH;
-    this.#writeHeader(memory.view, at, entry, commit);
+    const { view, words } = memory;
+    this.#writeHeader(view, at, entry, commit, words);
     if (entry.batch !== undefined) {
-      writeBatchPlace(memory.view, at, entry.batch, logPosition + this.logLength);
+      writeBatchPlace(view, at, entry.batch, logPosition + this.logLength, words);
       this.#addBatch(entry.batch);
     }
     sealRecordInPlace(this.#kernel, at, RECORD_HEADER_LENGTH);
@@ -125,14 +126,15 @@ export class Group {
     sealRecord(this.#kernel, this.#recordBytes, this.#recordView, { position: at, length });
   }
 
-  #writeHeader(view: DataView, at: number, entry: OpEntry, commit: number): void {
-    writeRecordHeader(view, at, entry.header, {
+  #writeHeader(view: DataView, at: number, entry: OpEntry, commit: number, words?: BigUint64Array): void {
+    const parts = {
       kind: entry.batch === undefined ? RecordKind.operation : RecordKind.batch,
       flags: entry.request === undefined ? 0 : NUMBERED_FLAG,
       bodyLength: entry.small?.body.length ?? 0,
       commit,
       groupPlace: this.entries.length,
-    });
+    };
+    writeRecordHeader(view, at, entry.header, parts, words);
   }
 
   #addBatch(batch: NonNullable<OpEntry["batch"]>): void {

@@ -25,6 +25,6 @@ export function knownAcceptedOffsets(state: PartitionState): readonly StoredOffs
  */
 export function mayStoreOffset(state: PartitionState, kind: 1 | 2, id: number, countMax: number): boolean {
   if (knownAcceptedOffset(state, kind, id) !== undefined) return true;
-  if (state.offsets.count(kind) + state.uncommitted.length < countMax) return true;
+  if (state.offsets.count(kind) + state.uncommitted.count < countMax) return true;
   return state.offsetsAfter(state.accepted.op).count(kind) < countMax;
 }

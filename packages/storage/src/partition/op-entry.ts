@@ -1,8 +1,16 @@
 import type { CodedError } from "@millrace/errors";
-import type { Lease } from "@millrace/framing";
 import type { OpHeader } from "../op-record/op-header.ts";
 import type { SmallOperation } from "../op-record/small-operation.ts";
 import type { RememberedRequest } from "../requests/remembered-request.ts";
+import type { TailBatch } from "../tail-cache/tail-cache.ts";
+
+/**
+ * Called once per op, in op order: without an error once the op is as safe as the topic asks for.
+ *
+ * `header` is the op's own, as it was given. `more` ops of the same write hear of it right behind this one,
+ * in the same call: what is to be done once for all of them is done when there are no more.
+ */
+export type AppendDone = (error: CodedError | undefined, header: OpHeader, more: number) => void;
 
 /**
  * One op on its way through the partition: queued, written, journaled, committed. The one object per request.
@@ -19,18 +27,12 @@ export interface OpEntry {
   readonly small: { readonly body: Uint8Array; readonly operation: SmallOperation } | undefined;
   /** What is remembered of the op's request once it is committed; nothing when its number means nothing. */
   readonly request: RememberedRequest | undefined;
-  readonly done: (error?: CodedError) => void;
+  readonly done: AppendDone;
 }
 
-/** The bytes of a batch and what its header says. */
-export interface BatchBytes {
-  /** Holds the bytes, and perhaps others beside them. */
-  readonly lease: Lease;
-  /** First byte in the kernel's memory. */
-  readonly position: number;
-  readonly length: number;
-  readonly baseOffset: number;
+/** The bytes of a batch that is to be written, and what its header says. */
+export interface BatchBytes extends TailBatch {
+  length: number;
   readonly count: number;
-  readonly timestamp: number;
   readonly checksum: bigint;
 }

@@ -14,6 +14,7 @@ import {
 import { ConsumerOffsets } from "./consumer-offsets.ts";
 import type { OpEntry } from "./op-entry.ts";
 import type { PartitionOptions } from "./partition-options.ts";
+import { UncommittedOps } from "./uncommitted-ops.ts";
 
 /** What a state is made from, see `PartitionOptions`. */
 export type StateOptions = Pick<
@@ -73,8 +74,7 @@ export class PartitionState {
   readonly requests: RequestMemory;
   /** Batches are stored encrypted. */
   readonly isEncrypted: boolean;
-  /** Accepted ops that are not committed yet, oldest first. */
-  uncommitted: OpEntry[] = [];
+  readonly uncommitted = new UncommittedOps();
   fault: CodedError | undefined;
   /** Why nobody can tell what offsets are stored; only with a `fault`. */
   offsetsFault: CodedError | undefined;
@@ -161,8 +161,7 @@ export class PartitionState {
   /** Stored offsets as they are once everything up to `op` is committed. */
   offsetsAfter(op: number): ConsumerOffsets {
     const offsets = this.offsets.clone();
-    for (const entry of this.uncommitted) {
-      if (entry.header.op > op) break;
+    for (const entry of this.uncommitted.upTo(op)) {
       if (entry.small !== undefined) applyToOffsets(offsets, entry.small.operation);
     }
     return offsets;
@@ -170,8 +169,8 @@ export class PartitionState {
 
   /** What is stored for a key after every accepted op, committed or not. */
   acceptedOffset(kind: 1 | 2, id: number): number | undefined {
-    for (let at = this.uncommitted.length - 1; at >= 0; at -= 1) {
-      const operation = this.uncommitted[at]?.small?.operation;
+    for (const { small } of this.uncommitted.newestFirst()) {
+      const operation = small?.operation;
       if (operation?.kind === "purge") return undefined;
       const isOffset = operation?.kind === "store-offset" || operation?.kind === "delete-offset";
       if (!isOffset || operation.consumerKind !== kind || operation.id !== id) continue;
@@ -188,8 +187,7 @@ export class PartitionState {
   /** Segments that end at or below this go away with journaled ops that are not committed yet. */
   #truncationMark(): number {
     let mark = 0;
-    for (const { header, small } of this.uncommitted) {
-      if (header.op > this.journaled.op) break;
+    for (const { small } of this.uncommitted.upTo(this.journaled.op)) {
       if (small?.operation.kind === "purge") mark = 0;
       if (small?.operation.kind === "truncate") mark = Math.max(mark, small.operation.upToOffset);
     }
@@ -198,8 +196,7 @@ export class PartitionState {
 
   #journaledRequests(): ClientsRequest[] {
     const requests = [...this.requests.all()];
-    for (const { header, request } of this.uncommitted) {
-      if (header.op > this.journaled.op) break;
+    for (const { header, request } of this.uncommitted.upTo(this.journaled.op)) {
       if (request !== undefined) requests.push({ client: header.client, user: header.user, request });
     }
     return requests;

@@ -1,7 +1,6 @@
 import type { Lease } from "@millrace/framing";
 import type { OpHeader } from "../op-record/op-header.ts";
 import { type RememberedRequest, rememberedRequest } from "../requests/remembered-request.ts";
-import type { KeptBatch } from "../tail-cache/tail-cache.ts";
 import type { BatchBytes } from "./op-entry.ts";
 
 /** What is remembered of a send; in an encrypted directory the checksum of what was sent is kept nowhere. */
@@ -10,15 +9,16 @@ export function rememberedSend(
   batch: BatchBytes,
   clearLease: Lease | undefined,
 ): RememberedRequest {
-  const { baseOffset, count, length, checksum } = batch;
-  return clearLease === undefined
-    ? rememberedRequest(header, { baseOffset, count, length, checksum })
-    : rememberedRequest(header, { baseOffset, count, length: clearLease.length, checksum: undefined });
+  if (clearLease === undefined) return rememberedRequest(header, batch);
+  const { baseOffset, count, length } = batch;
+  return rememberedRequest(header, { baseOffset, count, length, checksum: undefined });
 }
 
 /** What is cached is not what is written: the hold goes over to the stored form. */
-export function storedInstead(kept: KeptBatch, storedLease: Lease): KeptBatch {
+export function writeInstead(batch: BatchBytes, storedLease: Lease): void {
   storedLease.retain();
-  kept.lease.release();
-  return { lease: storedLease, position: storedLease.position };
+  batch.lease.release();
+  batch.lease = storedLease;
+  batch.position = storedLease.position;
+  batch.length = storedLease.length;
 }

@@ -30,12 +30,13 @@ export interface ClientsRequest {
   readonly request: RememberedRequest;
 }
 
-/** What the op of a batch leaves to be remembered. */
+/** What an op leaves to be remembered of it and its batch. */
 export function rememberedRequest(
   { request: number, operation, op, timestamp }: OpHeader,
   batch: Pick<RememberedRequest, "baseOffset" | "count" | "length" | "checksum">,
 ): RememberedRequest {
-  return { number, operation, op, timestamp, ...batch };
+  const { baseOffset, count, length, checksum } = batch;
+  return { number, operation, op, timestamp, baseOffset, count, length, checksum };
 }
 
 /** The same of an op without a batch. */

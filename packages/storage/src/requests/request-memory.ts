@@ -1,9 +1,8 @@
+import { LatestRequests } from "./latest-requests.ts";
 import type { ClientsRequest, RememberedRequest } from "./remembered-request.ts";
 
 /** Clients whose requests a partition remembers unless it is told otherwise; the reference's number. */
 export const REQUEST_CLIENTS_DEFAULT = 4096;
-/** Requests remembered of one client: more than a client lets be unanswered at once. */
-export const REQUESTS_PER_CLIENT_MAX = 128;
 /**
  * Requests remembered in all: 512 clients with all of theirs. In a checkpoint that is 4.5 MB, so it fits
  * beside the offsets.
@@ -16,8 +15,7 @@ const USER_BITS = 32n;
 interface ClientRequests {
   readonly client: bigint;
   readonly user: number;
-  /** In the order of their commits. */
-  readonly byNumber: Map<bigint, RememberedRequest>;
+  readonly latest: LatestRequests;
 }
 
 /**
@@ -47,24 +45,25 @@ export class RequestMemory {
 
   /** The request a client sent under a number, while it is remembered. */
   find(client: bigint, user: number, number: bigint): RememberedRequest | undefined {
-    return this.#clients.get(keyOf(client, user))?.byNumber.get(number);
+    const latest = this.#latest;
+    const isHis = latest?.client === client && latest.user === user;
+    const requests = isHis ? latest : this.#clients.get(keyOf(client, user));
+    return requests?.latest.find(number);
   }
 
   /** Remembers a request that was committed. */
   note({ client, user, request }: ClientsRequest): void {
-    const { byNumber } = this.#moveToEnd(client, user);
-    const before = byNumber.size;
-    byNumber.delete(request.number);
-    byNumber.set(request.number, request);
-    if (byNumber.size > REQUESTS_PER_CLIENT_MAX) deleteFirst(byNumber);
-    this.#count += byNumber.size - before;
+    const { latest } = this.#moveToEnd(client, user);
+    const before = latest.count;
+    latest.note(request);
+    this.#count += latest.count - before;
     while (this.#clients.size > this.#clientsMax || this.#count > REQUESTS_MAX) this.#forgetOldest();
   }
 
   /** Everything, so that noting it in this order gives the same memory. */
   *all(): Iterable<ClientsRequest> {
-    for (const { client, user, byNumber } of this.#clients.values()) {
-      for (const request of byNumber.values()) yield { client, user, request };
+    for (const { client, user, latest } of this.#clients.values()) {
+      for (const request of latest.all()) yield { client, user, request };
     }
   }
 
@@ -80,7 +79,7 @@ export class RequestMemory {
     const latest = this.#latest;
     if (latest?.client === client && latest.user === user) return latest;
     const key = keyOf(client, user);
-    const requests = this.#clients.get(key) ?? { client, user, byNumber: new Map() };
+    const requests = this.#clients.get(key) ?? { client, user, latest: new LatestRequests() };
     this.#clients.delete(key);
     this.#clients.set(key, requests);
     this.#latest = requests;
@@ -88,22 +87,15 @@ export class RequestMemory {
   }
 
   #forgetOldest(): void {
-    for (const oldest of this.#clients.values()) {
-      this.#count -= oldest.byNumber.size;
+    for (const [key, oldest] of this.#clients) {
+      this.#clients.delete(key);
+      this.#count -= oldest.latest.count;
       if (oldest === this.#latest) this.#latest = undefined;
-      break;
+      return;
     }
-    deleteFirst(this.#clients);
   }
 }
 
 function keyOf(client: bigint, user: number): bigint {
   return (client << USER_BITS) | BigInt(user);
-}
-
-function deleteFirst<Key>(map: Map<Key, unknown>): void {
-  for (const key of map.keys()) {
-    map.delete(key);
-    return;
-  }
 }

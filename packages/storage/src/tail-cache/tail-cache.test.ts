@@ -15,13 +15,15 @@ function fill(cache: TailCache, pool: BlockPool, tail: Tail, batch: { at: number
   const lease = block.part(0, batch.length);
   block.release();
   lease.bytes.fill(batch.at);
-  const kept = cache.keep(pool, kernel, {
-    tail,
+  const kept = {
     lease,
+    position: lease.position,
+    length: batch.length,
     baseOffset: batch.at * 2,
     endOffset: batch.at * 2 + 2,
     timestamp: 1000 + batch.at,
-  });
+  };
+  cache.keep(pool, kernel, tail, kept);
   lease.release();
   assert.equal(kernel.memory.bytes[kept.position], batch.at % 256);
   assert.equal(kernel.memory.bytes[kept.position + batch.length - 1], batch.at % 256);

@@ -23,21 +23,17 @@ const PRESSURE_KEEP = 0.5;
  */
 const STALE_STRETCHES_MAX = 4096;
 
-/** A batch to be kept: where it belongs and what its header says. */
+/** A batch to be kept, a whole lease of the pool's memory, and what its header says. */
 export interface TailBatch {
-  readonly tail: Tail;
-  /** The batch in the memory of the pool; retained when it is kept where it is. */
-  readonly lease: Lease;
+  /** Holds the bytes; another one, held once for the caller as well, when they were moved to be kept. */
+  lease: Lease;
+  /** First byte in the kernel's memory; follows `lease`. */
+  position: number;
+  readonly length: number;
   readonly baseOffset: number;
   readonly endOffset: number;
   /** Base timestamp, micros. */
   readonly timestamp: number;
-}
-
-/** Where a kept batch lies; held once for the caller, who releases `lease` when he is done with it. */
-export interface KeptBatch {
-  readonly lease: Lease;
-  readonly position: number;
 }
 
 /**
@@ -84,23 +80,25 @@ export class TailCache {
   }
 
   /**
-   * Keeps a batch at the end of its tail. Small ones are copied into a shared block, large ones (and small
-   * ones when the pool is out of blocks) stay where they are. The kernel's memory is the pool's.
+   * Keeps a batch at the end of a tail. Small ones are copied into a shared block, large ones (and small ones
+   * when the pool is out of blocks) stay where they are. The kernel's memory is the pool's.
+   *
+   * The caller gets a hold on the bytes where they are kept, `batch.lease`, and releases it when he is done.
    */
-  keep(pool: BlockPool, kernel: ChecksumKernel, batch: TailBatch): KeptBatch {
-    const { lease } = batch;
-    const position = lease.length < SMALL_BATCH_LENGTH_MAX ? this.#copy(pool, kernel, lease) : undefined;
-    const last = batch.tail.last;
+  keep(pool: BlockPool, kernel: ChecksumKernel, tail: Tail, batch: TailBatch): void {
+    const { lease, length } = batch;
+    const position = length < SMALL_BATCH_LENGTH_MAX ? this.#copy(pool, kernel, lease) : undefined;
+    const { last } = tail;
     const kept =
-      position !== undefined && last !== undefined && this.#continues(last, position, lease.length)
+      position !== undefined && last !== undefined && this.#continues(last, position, length)
         ? this.#lengthen(last, batch)
-        : this.#begin(batch, position);
+        : this.#begin(tail, batch, position);
     assert(kept.lease !== undefined, "what is in a tail is held");
     // The caller's hold comes first: the cache may let the batch go at once.
     kept.lease.retain();
-    const result = { lease: kept.lease, position: kept.position + kept.length - lease.length };
+    batch.lease = kept.lease;
+    batch.position = kept.position + kept.length - length;
     if (this.#length > this.#lengthMax) this.#shrinkTo(this.#lengthMax);
-    return result;
   }
 
   /** Lets go of everything `tail` holds. */
@@ -134,20 +132,21 @@ export class TailCache {
     return last.position + last.length === position && last.length + length <= this.#stretchLengthMax;
   }
 
-  #lengthen(stretch: TailStretch, { lease, endOffset, timestamp }: TailBatch): TailStretch {
-    stretch.length += lease.length;
+  #lengthen(stretch: TailStretch, { length, endOffset, timestamp }: TailBatch): TailStretch {
+    stretch.length += length;
     stretch.endOffset = endOffset;
     stretch.lastTimestamp = timestamp;
-    this.#length += lease.length;
+    this.#length += length;
     return stretch;
   }
 
   /** @param copiedTo  nothing when the batch stays where it is */
-  #begin({ tail, lease, baseOffset, endOffset, timestamp }: TailBatch, copiedTo?: number): TailStretch {
+  #begin(tail: Tail, batch: TailBatch, copiedTo: number | undefined): TailStretch {
+    const { lease, length, baseOffset, endOffset, timestamp } = batch;
     const stretch: TailStretch = {
       tail,
       position: copiedTo ?? lease.position,
-      length: lease.length,
+      length,
       baseOffset,
       endOffset,
       firstTimestamp: timestamp,

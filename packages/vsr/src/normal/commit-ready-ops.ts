@@ -10,17 +10,26 @@ import { bitCount } from "../send.ts";
  * until `applied`, for until then its client may have no second request.
  */
 export function commitReadyOps(state: GroupState): readonly Output[] {
-  let pending = state.pipeline.get(state.commit + 1);
-  if (pending === undefined || !isReady(state, pending)) return NO_OUTPUTS;
-  const outputs: Output[] = [];
-  while (pending !== undefined && isReady(state, pending)) {
-    state.commit += 1;
-    state.commitChecksum = pending.prepare.checksum;
-    outputs.push({ kind: "apply", prepare: pending.prepare });
-    if (state.clientTable === undefined) state.pipeline.releaseFirst();
-    pending = state.pipeline.get(state.commit + 1);
+  const first = nextReady(state);
+  if (first === undefined) return NO_OUTPUTS;
+  // Most often it is one: an empty array that is pushed to takes room for seventeen.
+  const outputs: Output[] = [commit(state, first)];
+  for (let next = nextReady(state); next !== undefined; next = nextReady(state)) {
+    outputs.push(commit(state, next));
   }
   return outputs;
+}
+
+function nextReady(state: GroupState): Pending | undefined {
+  const pending = state.pipeline.get(state.commit + 1);
+  return pending !== undefined && isReady(state, pending) ? pending : undefined;
+}
+
+function commit(state: GroupState, { prepare }: Pending): Output {
+  state.commit += 1;
+  state.commitChecksum = prepare.checksum;
+  if (state.clientTable === undefined) state.pipeline.releaseFirst();
+  return { kind: "apply", prepare };
 }
 
 /** Raises what is known of the group's commit. An older number changes nothing. */
