@@ -67,6 +67,25 @@ async function movesOnceCommitted(
   await waitsFor(cluster, second, [1]);
 }
 
+/** Two clients that may join a group: one at the metadata's primary, one at another node. */
+async function membersOnTwoNodes() {
+  const cluster = await TestCluster.start();
+  const primary = await cluster.metadataPrimary();
+  const other = (primary + 1) % 3;
+  const root = await cluster.login(primary, 1n);
+  const first = await cluster.login(primary, 2n);
+  const second = await cluster.login(other, 3n);
+  return { cluster, other, root, first, second };
+}
+
+/** A client joins while its node hears nothing of the others; it hears them again a moment later. */
+async function joinsUnheard(cluster: TestCluster, member: Parameters<typeof join>[0]): Promise<void> {
+  const joining = join(member);
+  for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+  cluster.passes = () => true;
+  await cluster.drive(joining);
+}
+
 describe("A partition on its way between members on several nodes", () => {
   it("waits for what its owner has polled through another node, until its time is up.", async () => {
     for (const joinsOn of ["primary", "other"] as const) {
@@ -121,15 +140,10 @@ describe("A partition on its way between members on several nodes", () => {
   });
 
   it("waits for what an owner has polled of whom the joiner's node has not heard.", async () => {
-    const cluster = await TestCluster.start();
-    const primary = await cluster.metadataPrimary();
-    const other = (primary + 1) % 3;
-    const root = await cluster.login(primary, 1n);
+    const { cluster, root, first, second } = await membersOnTwoNodes();
     await cluster.drive(createGroup(root, 2));
     for (const partitionId of [0, 1]) await cluster.drive(sendTo(root, partitionId, 10));
     await cluster.clock.run(1000);
-    const first = await cluster.login(primary, 2n);
-    const second = await cluster.login(other, 3n);
     const joining = [join(first), join(second)];
     await cluster.drive(joining[0] as Promise<unknown>);
     assert.equal((await polledBy(cluster, first, 1)).messages.length, 10);
@@ -141,13 +155,8 @@ describe("A partition on its way between members on several nodes", () => {
   });
 
   it("waits for what was polled of a partition that the joiner's node has not heard of.", async () => {
-    const cluster = await TestCluster.start();
-    const primary = await cluster.metadataPrimary();
-    const other = (primary + 1) % 3;
-    const root = await cluster.login(primary, 1n);
+    const { cluster, other, root, first, second } = await membersOnTwoNodes();
     await cluster.drive(createGroup(root, 1));
-    const first = await cluster.login(primary, 2n);
-    const second = await cluster.login(other, 3n);
     await cluster.drive(join(first));
     await cluster.clock.run(1000);
     cluster.passes = (packet) => packet.to !== other;
@@ -155,31 +164,20 @@ describe("A partition on its way between members on several nodes", () => {
     await cluster.drive(root.ok("CreatePartitions", encodeCreatePartitions(one)));
     await cluster.drive(sendTo(root, 1, 10));
     assert.equal((await polledBy(cluster, first, 1)).messages.length, 10);
-    const joining = join(second);
-    for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
-    cluster.passes = () => true;
-    await cluster.drive(joining);
+    await joinsUnheard(cluster, second);
     await movesOnceCommitted(cluster, { first, second });
     await cluster.stop();
   });
 
   it("waits for what was polled of a group that the joiner's node has not heard of.", async () => {
-    const cluster = await TestCluster.start();
-    const primary = await cluster.metadataPrimary();
-    const other = (primary + 1) % 3;
-    const root = await cluster.login(primary, 1n);
-    const first = await cluster.login(primary, 2n);
-    const second = await cluster.login(other, 3n);
+    const { cluster, other, root, first, second } = await membersOnTwoNodes();
     await cluster.clock.run(1000);
     cluster.passes = (packet) => packet.to !== other;
     await cluster.drive(createGroup(root, 2));
     await cluster.drive(sendTo(root, 1, 10));
     await cluster.drive(join(first));
     assert.equal((await polledBy(cluster, first, 1)).messages.length, 10);
-    const joining = join(second);
-    for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
-    cluster.passes = () => true;
-    await cluster.drive(joining);
+    await joinsUnheard(cluster, second);
     await movesOnceCommitted(cluster, { first, second });
     await cluster.stop();
   });

@@ -31,6 +31,23 @@ function messageOf(at: number): Uint8Array {
 const numberOf = (message: Uint8Array) =>
   new DataView(message.buffer, message.byteOffset, message.byteLength).getUint32(0, true);
 
+/** Starts a port, which takes all messages in the order in which they were sent. */
+async function takesAllInOrder(port: RingPort, onMessage: (message: Uint8Array) => void): Promise<void> {
+  const taken: number[] = [];
+  await new Promise<void>((resolve) => {
+    port.onMessage = (message) => {
+      taken.push(numberOf(message));
+      onMessage(message);
+      if (taken.length === MESSAGES) resolve();
+    };
+    port.start();
+  });
+  assert.deepEqual(
+    taken,
+    Array.from({ length: MESSAGES }, (_, at) => at),
+  );
+}
+
 describe("RingPort", () => {
   it("keeps what finds no room, in order, and keeps nothing once the reader has taken it", {
     timeout: 30_000,
@@ -44,19 +61,9 @@ describe("RingPort", () => {
       message.fill(0xff);
     }
     assert.ok(front.waitingCount > MESSAGES / 2, `${front.waitingCount} wait`);
-    const taken: number[] = [];
-    await new Promise<void>((resolve) => {
-      owner.onMessage = (message) => {
-        taken.push(numberOf(message));
-        assert.equal(message.length, messageOf(numberOf(message)).length);
-        if (taken.length === MESSAGES) resolve();
-      };
-      owner.start();
+    await takesAllInOrder(owner, (message) => {
+      assert.equal(message.length, messageOf(numberOf(message)).length);
     });
-    assert.deepEqual(
-      taken,
-      Array.from({ length: MESSAGES }, (_, at) => at),
-    );
     assert.equal(front.waitingCount, 0);
     front.send(bytes);
     assert.equal(front.waitingCount, 0, "the ring has room again");
@@ -71,20 +78,10 @@ describe("RingPort", () => {
     let sent = 0;
     const send = () => front.send(messageOf(sent++));
     while (front.waitingCount < 10) send();
-    const taken: number[] = [];
-    await new Promise<void>((resolve) => {
-      owner.onMessage = (message) => {
-        taken.push(numberOf(message));
-        // There is room where the message before this one lay; those that wait are before what is sent now.
-        if (sent < MESSAGES) send();
-        if (taken.length === MESSAGES) resolve();
-      };
-      owner.start();
+    await takesAllInOrder(owner, () => {
+      // There is room where the message before this one lay; those that wait are before what is sent now.
+      if (sent < MESSAGES) send();
     });
-    assert.deepEqual(
-      taken,
-      Array.from({ length: MESSAGES }, (_, at) => at),
-    );
     assert.equal(front.waitingCount, 0);
     close();
   });
