@@ -17,6 +17,7 @@ import { LocalPartition } from "../partition-plane/local-partition.ts";
 import type { PartitionGroup } from "../partition-plane/partition-group.ts";
 import type { PartitionPlane } from "../partition-plane/partition-plane.ts";
 import type { ReceivedBody } from "../partition-plane/partition-replication.ts";
+import { tellRemoved } from "../retention/tell-removed.ts";
 import type { Shard } from "../shard.ts";
 import { ensureRootUser } from "../start/ensure-root-user.ts";
 import { Alignment } from "./alignment.ts";
@@ -254,7 +255,7 @@ export class ClusterMember {
 
   /** Does what another node passed on. It hears what is committed first: it waits for that. */
   #serve(
-    { partitions, pool }: Shard,
+    { partitions, pool, platform, metrics }: Shard,
     from: number,
     { identity, op, body }: { identity: PartitionIdentity; op: ForwardedOp; body: ReceivedBody },
   ): void {
@@ -263,6 +264,8 @@ export class ClusterMember {
     const wire = this.peers.opWire();
     serveForwardedOp(partition, {
       ...{ op, body, pool },
+      removed: (truncation) =>
+        tellRemoved({ log: platform.log, metrics: metrics.retention }, identity, truncation, "request"),
       answer: (answer) => {
         if (answer.kind !== "refused") partition?.group.replication?.tellCommit(from);
         wire.sendOpAnswer(from, identity, { id: op.id, answer });

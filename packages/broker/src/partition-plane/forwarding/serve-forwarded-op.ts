@@ -1,11 +1,13 @@
 import { ErrorCode } from "@millrace/errors";
 import { BATCH_HEADER_LENGTH, type BlockPool } from "@millrace/framing";
 import { Operation } from "@millrace/protocol";
+import type { Truncation } from "../../retention/truncation.ts";
 import type { LocalPartition } from "../local-partition.ts";
 import type { ClientOp } from "../partition-handle.ts";
 import type { ReceivedBody } from "../partition-replication.ts";
 import { leaseOfReceived } from "../received-lease.ts";
 import {
+  decodeCountOrder,
   decodeOffsetWrite,
   decodePurgeGeneration,
   ForwardedKind,
@@ -20,6 +22,8 @@ export interface ServedOp {
   /** Its body; lent for the call. */
   readonly body: ReceivedBody;
   readonly pool: BlockPool;
+  /** Tells of segments that went. */
+  removed(truncation: Truncation): void;
   /** Called once. */
   answer(answer: ForwardedOpAnswer): void;
 }
@@ -46,6 +50,9 @@ export function serveForwardedOp(partition: LocalPartition | undefined, served: 
       break;
     case ForwardedKind.findSeen:
       findSeen(partition, served);
+      break;
+    case ForwardedKind.truncate:
+      truncate(partition, served);
       break;
     default:
       writeOffset(partition, served);
@@ -86,6 +93,22 @@ async function purge(
   if (!group.isPrimary) return { kind: "refused", code: ErrorCode.TransientNotAccepted };
   if (await partition.purge(generation)) return { kind: "nothing", op: 0, view: op.view };
   return { kind: "refused", code: ErrorCode.TransientNotCommitted };
+}
+
+/** What it says is committed here: the sender waits until it has that too. */
+function truncate(partition: LocalPartition, { op, body, removed, answer }: ServedOp): void {
+  const order = decodeCountOrder(body.bytes);
+  if (order === undefined) {
+    answer({ kind: "refused", code: ErrorCode.InvalidCommand });
+    return;
+  }
+  partition.truncate(order, {
+    removed(truncation) {
+      removed(truncation);
+      answer({ kind: "nothing", op: partition.group.partition?.committedOp ?? 0, view: op.view });
+    },
+    failed: (code) => answer({ kind: "refused", code }),
+  });
 }
 
 /** What is not committed yet counts too: it will be, or the request that repeats it fails with it. */
