@@ -396,7 +396,8 @@ export class MetadataPlane {
 
   /** What the journal holds is what it has told the others: it goes on from there, as at a start. */
   async #beginAnew(): Promise<void> {
-    const read = () => readSuffix(this.#options.journal, this.#end.op);
+    // A stop closes the journal.
+    const read = async () => (this.#isStopped ? [] : readSuffix(this.#options.journal, this.#end.op));
     const begin = (suffix: readonly Prepare[]) => {
       if (this.#isStopped) return;
       this.#failure = undefined;
