@@ -9,6 +9,7 @@ import {
 } from "@millrace/storage";
 import type { Replica } from "@millrace/vsr";
 import type { BrokerOptions } from "../broker-options.ts";
+import { GROUP_KIND } from "../consumer-groups/group-kind.ts";
 import { METADATA_PATH } from "../metadata-plane/metadata-path.ts";
 import type { ForwardedOp } from "../partition-plane/forwarding/forwarded-op.ts";
 import { ForwardedOps } from "../partition-plane/forwarding/forwarded-ops.ts";
@@ -255,7 +256,7 @@ export class ClusterMember {
 
   /** Does what another node passed on. It hears what is committed first: it waits for that. */
   #serve(
-    { partitions, pool, platform, metrics }: Shard,
+    { partitions, pool, platform, metrics, groups }: Shard,
     from: number,
     { identity, op, body }: { identity: PartitionIdentity; op: ForwardedOp; body: ReceivedBody },
   ): void {
@@ -264,6 +265,7 @@ export class ClusterMember {
     const wire = this.peers.opWire();
     serveForwardedOp(partition, {
       ...{ op, body, pool },
+      isGone: ({ kind, id }) => kind === GROUP_KIND && groups.isGone(identity, id),
       removed: (truncation) =>
         tellRemoved({ log: platform.log, metrics: metrics.retention }, identity, truncation, "request"),
       answer: (answer) => {

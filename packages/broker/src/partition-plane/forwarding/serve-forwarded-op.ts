@@ -3,7 +3,7 @@ import { BATCH_HEADER_LENGTH, type BlockPool } from "@millrace/framing";
 import { Operation } from "@millrace/protocol";
 import type { Truncation } from "../../retention/truncation.ts";
 import type { LocalPartition } from "../local-partition.ts";
-import type { ClientOp } from "../partition-handle.ts";
+import type { ClientOp, OffsetKey } from "../partition-handle.ts";
 import type { ReceivedBody } from "../partition-replication.ts";
 import { leaseOfReceived } from "../received-lease.ts";
 import {
@@ -22,6 +22,8 @@ export interface ServedOp {
   /** Its body; lent for the call. */
   readonly body: ReceivedBody;
   readonly pool: BlockPool;
+  /** True when whose offset it is was a consumer group of the topic and is gone: the sender did not know. */
+  isGone(key: OffsetKey): boolean;
   /** Tells of segments that went. */
   removed(truncation: Truncation): void;
   /** Called once. */
@@ -119,13 +121,16 @@ function findSeen({ group }: LocalPartition, { op, answer }: ServedOp): void {
 }
 
 function writeOffset(partition: LocalPartition, served: ServedOp): void {
-  const { op, body, answer } = served;
+  const { op, body, answer, isGone } = served;
   const write = decodeOffsetWrite(body.bytes);
-  if (write === undefined) {
-    answer({ kind: "refused", code: ErrorCode.InvalidCommand });
+  const isForGone = write !== undefined && isGone(write.key);
+  if (write === undefined || (isForGone && op.kind === ForwardedKind.moveOffset)) {
+    const { InvalidCommand, ConsumerGroupIdNotFound } = ErrorCode;
+    answer({ kind: "refused", code: write === undefined ? InvalidCommand : ConsumerGroupIdNotFound });
     return;
   }
-  const asked: ClientOp & OffsetWrite = { ...clientOpOf(served), ...write };
+  const refusal = isForGone ? ErrorCode.ConsumerGroupIdNotFound : write.refusal;
+  const asked: ClientOp & OffsetWrite = { ...clientOpOf(served), ...write, refusal };
   const nothingToMove = () => {
     const { partition: stored } = partition.group;
     answer({ kind: "nothing", op: stored?.committedOp ?? 0, view: op.view });
