@@ -35,6 +35,7 @@ import { stateSourceOf } from "./state-source-of.ts";
 import { StateTransfers } from "./state-transfer/state-transfers.ts";
 import { startTicks } from "./ticks.ts";
 import { type GroupName, ViewLines } from "./view-lines.ts";
+import { type LookedAt, WaitingGroups } from "./waiting-groups.ts";
 import { WaitingLine } from "./waiting-line.ts";
 
 /** Milliseconds between two looks whether this node is the one that has to make the root user. */
@@ -62,6 +63,8 @@ export class ClusterMember {
   readonly pace: CatchUpPace;
   /** Replicas of this node that are silent because they cannot write. */
   readonly silent: SilentGroups;
+  /** Groups of which this node lacks what nobody gives. */
+  readonly waiting: WaitingGroups;
   /** Operations on partitions that other nodes lead. */
   readonly forwardedOps: ForwardedOps;
   readonly #options: BrokerOptions;
@@ -88,6 +91,7 @@ export class ClusterMember {
     this.peers = parts.peers;
     this.viewLog = parts.viewLog;
     this.silent = new SilentGroups(options.platform, options.cluster?.wedged);
+    this.waiting = new WaitingGroups(options.platform);
     this.transfers = parts.transfers;
     this.pace = parts.pace;
     this.#superblock = parts.superblock;
@@ -154,7 +158,8 @@ export class ClusterMember {
     const { replica, replicaCount } = this.peers;
     const { clock } = this.#options.platform;
     const wire = this.peers.standingsWire();
-    return new GroupStandings({ clock, wire, replica, replicaCount, metadata, partitions });
+    const isWaiting = (group: object) => this.waiting.isTold(group);
+    return new GroupStandings({ clock, wire, replica, replicaCount, metadata, partitions, isWaiting });
   }
 
   /** Begins to speak: everything is recovered. */
@@ -251,7 +256,25 @@ export class ClusterMember {
 
   #lookAtViews({ metadata, partitions }: Pick<Shard, "metadata" | "partitions">, lines: ViewLines): void {
     lines.look(metadata, metadata.replica, () => "metadata");
-    for (const group of groupsOf(partitions)) lines.look(group, group.replica, () => nameOf(group.identity));
+    this.waiting.look(metadata, this.#lookedAtMetadata(metadata));
+    for (const group of groupsOf(partitions)) {
+      lines.look(group, group.replica, () => nameOf(group.identity));
+      this.waiting.look(group, this.#lookedAt(group));
+    }
+    this.waiting.tell();
+  }
+
+  /** What waits for its cluster to form says so itself. */
+  #lookedAtMetadata({ replica, isSilent, mayBecomeNew }: Shard["metadata"]): LookedAt | undefined {
+    if (isSilent || mayBecomeNew) return undefined;
+    const isFetched = () => this.transfers.isFetching({ kind: "metadata" });
+    return { replica, name: () => "metadata", isFetched };
+  }
+
+  #lookedAt({ identity, replica, replication }: PartitionGroup): LookedAt | undefined {
+    if (replica === undefined || replication?.isStopped === true) return undefined;
+    const isFetched = () => this.transfers.isFetching({ kind: "partition", partition: identity });
+    return { replica, name: () => nameOf(identity), isFetched };
   }
 
   /** Does what another node passed on. It hears what is committed first: it waits for that. */
