@@ -32,7 +32,7 @@ async function silentAtPrimary() {
   return { ...parts, writer };
 }
 
-/** Every message of before is gone, on each node whose replica speaks, and what was sent behind it is there. */
+/** Each of these nodes has lost every message of before, and has what was sent behind the purge. */
 async function isPurgedFor(cluster: TestCluster, nodes: readonly number[], client: TestClient) {
   await cluster.clock.run(SETTLED_MS);
   for (let tries = 0; (await cluster.drive(client.command("SendMessages", sendBody(["b"])))).code !== 0; ) {

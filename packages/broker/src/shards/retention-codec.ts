@@ -6,9 +6,8 @@ import type { RetentionLook, Truncation, TruncationOrder } from "../retention/tr
 const Order = { count: 1, policy: 2 } as const;
 
 /**
- * Shape: kind u8; for a count u32 and the op of the decision u64; for a policy whether it has an expiry u8, expiry micros u64, whether it
- * has
- * a limit u8, limit u64.
+ * Shape: kind u8; for a count u32 and the op of the decision u64; for a policy whether it has an expiry u8,
+ * expiry micros u64, whether it has a limit u8, limit u64.
  */
 export function writeOrder(writer: ByteWriter, order: TruncationOrder): void {
   writer.u8(Order[order.kind]);
