@@ -7,7 +7,7 @@ import {
   type Superblock,
   type ViewLog,
 } from "@millrace/storage";
-import type { Replica } from "@millrace/vsr";
+import { quorums, type Replica } from "@millrace/vsr";
 import type { BrokerOptions } from "../broker-options.ts";
 import { GROUP_KIND } from "../consumer-groups/group-kind.ts";
 import { METADATA_PATH } from "../metadata-plane/metadata-path.ts";
@@ -28,6 +28,7 @@ import { declareGroupMetrics } from "./group-metrics.ts";
 import type { GroupPeers } from "./group-peers.ts";
 import { GroupStandings } from "./group-standings.ts";
 import { Liveness } from "./liveness.ts";
+import { MajorityExecution } from "./majority-execution.ts";
 import { Peers } from "./peers.ts";
 import { SilentGroups } from "./silent-groups.ts";
 import { removeStaleIncoming } from "./stale-incoming.ts";
@@ -50,6 +51,9 @@ const WAITING_LINE_INTERVAL_MS = 10_000;
 /** Ticks between two looks whether views have begun: 100 ms. */
 const TICKS_PER_LOOK = 10;
 
+/** How much longer than for room a client waits until enough nodes have executed a deletion; as for a purge. */
+const CONFIRMATION_FACTOR = 5;
+
 /** Two starts of one node are told apart by a number below 2^53. */
 const START_MAX = 2 ** 53 - 1;
 
@@ -71,6 +75,9 @@ export class ClusterMember {
   readonly #superblock: Superblock;
   /** Whether the replica has never spoken, as far as its directory knows. */
   readonly #isSilent: boolean;
+  /** How many nodes have executed an op of the metadata. */
+  readonly executed: MajorityExecution;
+  #askCommits: (heard: (from: number, commit: number) => void) => void = () => {};
   #stops: (() => void)[] = [];
   #partitions: PartitionPlane | undefined;
   #isStopped = false;
@@ -103,6 +110,10 @@ export class ClusterMember {
       others,
       ...{ clock, wire: this.peers.opWire(), admissionTimeoutMs: options.config.admissionTimeoutMs },
       metrics: { forwarded, deniedTransient: parts.deniedTransient },
+    });
+    this.executed = new MajorityExecution({
+      ...{ clock, quorum: quorums(replicaCount).viewChange, ask: (heard) => this.#askCommits(heard) },
+      timeoutMs: CONFIRMATION_FACTOR * options.config.admissionTimeoutMs,
     });
     this.#isSilent = !parts.superblock.record.hasSpoken;
   }
@@ -159,7 +170,13 @@ export class ClusterMember {
     const { clock } = this.#options.platform;
     const wire = this.peers.standingsWire();
     const isWaiting = (group: object) => this.waiting.isTold(group);
-    return new GroupStandings({ clock, wire, replica, replicaCount, metadata, partitions, isWaiting });
+    const parts = { clock, wire, replica, replicaCount, metadata, partitions, isWaiting };
+    const standings = new GroupStandings(parts);
+    this.#askCommits = (heard) => {
+      metadata.tellCommit();
+      standings.askCommits(heard);
+    };
+    return standings;
   }
 
   /** Begins to speak: everything is recovered. */
@@ -215,6 +232,7 @@ export class ClusterMember {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.silent.stop();
+    this.executed.stop();
     for (const stop of this.#stops.splice(0)) stop();
     this.forwardedOps.stop();
     const groups = this.#partitions === undefined ? [] : [...groupsOf(this.#partitions)];

@@ -82,6 +82,17 @@ export class GroupStandings {
     for (let to = 0; to < replicaCount; to += 1) if (to !== replica) this.#ask(to, range, heard);
   }
 
+  /** Asks all other nodes for the last op of the metadata that each has executed. */
+  askCommits(heard: (from: number, commit: number) => void): void {
+    const { replica, replicaCount } = this.#options;
+    for (let to = 0; to < replicaCount; to += 1) {
+      if (to === replica) continue;
+      this.#ask(to, undefined, (from, answer) => {
+        if (answer !== undefined) heard(from, answer.metadata.commit);
+      });
+    }
+  }
+
   /** Another node asks. */
   onRequest(from: number, id: number, range: PartitionRange | undefined): void {
     const { wire } = this.#options;

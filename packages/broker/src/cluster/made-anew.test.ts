@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ErrorCode } from "@millrace/errors";
+import { ReplicaCommand } from "@millrace/framing";
 import type { Packet } from "@millrace/platform/sim";
 import {
   encodeCreateConsumerGroup,
@@ -12,6 +13,7 @@ import {
   NO_OPTIONS,
   toIdentifier,
 } from "@millrace/protocol";
+import type { BrokerConfig } from "../broker-config.ts";
 import { GROUP_KIND } from "../consumer-groups/group-kind.ts";
 import { isPartitions, newWriter } from "../testing/small-cluster.ts";
 import { sendBody } from "../testing/test-batches.ts";
@@ -30,8 +32,8 @@ const CREATE_TOPIC = encodeCreateTopic({
 const SETTLED_MS = 65_000;
 
 /** A group whose member, on a backup, has read four of five messages and said so. */
-async function withMember() {
-  const cluster = await TestCluster.start();
+async function withMember(config: Partial<BrokerConfig> = {}) {
+  const cluster = await TestCluster.start(3, { config });
   const primary = await cluster.metadataPrimary();
   const [one, other] = [0, 1, 2].filter((at) => at !== primary) as [number, number];
   const root = await cluster.login(primary, 1n);
@@ -189,20 +191,74 @@ describe("What was deleted and made anew under its place", () => {
     });
   }
 
-  it("is not what a message goes to through a node that leads the partition before and lags.", async () => {
-    const { cluster, root, one, other, primary } = await withMember();
-    cluster.passes = (packet) => packet.from !== primary || !isPartitions(packet);
-    const writer = await newWriter(cluster, [one, other]);
-    cluster.passes = (packet) => packet.to !== writer.at || !isMetadata(packet);
-    await cluster.drive(remakes.topic(root));
-    const sent = writer.client.command("SendMessages", sendBody(["to the one before"]));
+  for (const waits of [true, false]) {
+    const how = waits ? "" : ", also where it was made anew before the deletion was answered";
+    it(`is not what a message goes to through a node that leads the partition before and lags${how}.`, async () => {
+      const { cluster, root, primary, other, writer } = await ledElsewhere();
+      cluster.passes = (packet) => packet.to !== writer.at || !isMetadata(packet);
+      const second = await cluster.login(primary, 70n);
+      const deleted = root.ok("DeleteTopic", encodeDeleteTopic(TOPIC));
+      if (waits) await cluster.drive(deleted);
+      await cluster.drive(second.ok("CreateTopic", CREATE_TOPIC));
+      const sent = writer.client.command("SendMessages", sendBody(["to the one before"]));
+      await cluster.clock.run(2000);
+      cluster.passes = () => true;
+      const { code } = await cluster.drive(sent);
+      await cluster.clock.run(SETTLED_MS);
+      const reader = await cluster.login(other, 60n);
+      const { messages } = polled(await cluster.drive(reader.ok("PollMessages", pollBody())));
+      assert.equal(messages.length, code === 0 ? 1 : 0, `what is acknowledged is there: ${code}`);
+      await cluster.stop();
+    });
+  }
+});
+
+/** The partition is led by a node that does not lead the metadata. */
+async function ledElsewhere(config: Partial<BrokerConfig> = {}) {
+  const parts = await withMember(config);
+  const { cluster, primary, backups } = parts;
+  cluster.passes = (packet) => packet.from !== primary || !isPartitions(packet);
+  const writer = await newWriter(cluster, backups);
+  cluster.passes = () => true;
+  await cluster.clock.run(700);
+  assert.equal(await cluster.metadataPrimary(), primary);
+  return { ...parts, writer };
+}
+
+describe("A deletion of a topic", () => {
+  it("is not confirmed while two nodes that have not heard of it can take messages, nor is what is made in its place.", async () => {
+    const { cluster, root, primary, writer } = await ledElsewhere({ admissionTimeoutMs: 100 });
+    const second = await cluster.login(primary, 70n);
+    const isCommit = ({ bytes }: Packet) =>
+      bytes[60] === ReplicaCommand.commit || bytes[60] === ReplicaCommand.commits;
+    cluster.passes = (packet) => !isMetadata(packet) || (packet.to !== writer.at && !isCommit(packet));
+    const numbers = [root.nextNumber, second.nextNumber] as const;
+    const ask = async () => {
+      const deleted = root.command("DeleteTopic", encodeDeleteTopic(TOPIC), { request: numbers[0] });
+      const made = second.command("CreateTopic", CREATE_TOPIC, { request: numbers[1] });
+      const answers = await cluster.drive(Promise.all([deleted, made]));
+      return answers.map(({ code }) => code);
+    };
+    const { TransientNotCommitted } = ErrorCode;
+    for (const how of ["first", "repeated"])
+      assert.deepEqual(await ask(), [TransientNotCommitted, TransientNotCommitted], how);
+    await cluster.drive(writer.client.ok("SendMessages", sendBody(["before the answer"])));
+    cluster.passes = (packet) => !isMetadata(packet) || packet.to !== writer.at;
+    assert.deepEqual(await ask(), [0, 0]);
+    const late = writer.client.command("SendMessages", sendBody(["behind the answer"]));
     await cluster.clock.run(2000);
     cluster.passes = () => true;
-    const { code } = await cluster.drive(sent);
-    await cluster.clock.run(SETTLED_MS);
-    const reader = await cluster.login(other, 60n);
-    const { messages } = polled(await cluster.drive(reader.ok("PollMessages", pollBody())));
-    assert.equal(messages.length, code === 0 ? 1 : 0, `what is acknowledged is there: ${code}`);
+    assert.notEqual((await cluster.drive(late)).code, 0);
+    await cluster.stop();
+  });
+
+  it("costs a way to the others and back, also where one of them is away.", async () => {
+    const { cluster, root, one, primary } = await withMember();
+    cluster.kill(one);
+    assert.equal(await cluster.metadataPrimary(), primary);
+    const begunMs = cluster.clock.monotonicMs();
+    await cluster.drive(root.ok("DeleteTopic", encodeDeleteTopic(TOPIC)));
+    assert.ok(cluster.clock.monotonicMs() - begunMs < 20);
     await cluster.stop();
   });
 });
