@@ -51,7 +51,7 @@ const WAITING_LINE_INTERVAL_MS = 10_000;
 /** Ticks between two looks whether views have begun: 100 ms. */
 const TICKS_PER_LOOK = 10;
 
-/** How much longer than for room a client waits until enough nodes have executed a deletion; as for a purge. */
+/** How much longer than for room a client waits until enough nodes have executed a deletion. */
 const CONFIRMATION_FACTOR = 5;
 
 /** Two starts of one node are told apart by a number below 2^53. */

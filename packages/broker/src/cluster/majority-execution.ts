@@ -30,7 +30,10 @@ export class MajorityExecution {
     this.#options = options;
   }
 
-  /** Settles with true once enough nodes have executed an op that this one has; with false when it takes long. */
+  /**
+   * Settles with true once enough nodes have executed an op that this one has; with false when it takes too
+   * long.
+   */
   of(op: number): Promise<boolean> {
     if (op <= this.#known) return Promise.resolve(true);
     const { clock, quorum, timeoutMs, ask } = this.#options;
