@@ -69,6 +69,12 @@ export class Metadata {
     return this.#catalog.groups.of(topic);
   }
 
+  /** True for the id of a group that the topic had and has no more; no later one gets it. */
+  isGroupGone(topic: Topic, groupId: number): boolean {
+    const { groups } = this.#catalog;
+    return groupId < groups.nextIdOf(topic) && groups.of(topic).byId(groupId) === undefined;
+  }
+
   /** The group at a place. */
   findGroup({ streamId, topicId, groupId }: GroupPlace): ConsumerGroup | undefined {
     const topic = this.#catalog.streams.byId(streamId)?.topics.byId(topicId);

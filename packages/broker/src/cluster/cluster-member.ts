@@ -7,8 +7,9 @@ import {
   type Superblock,
   type ViewLog,
 } from "@millrace/storage";
-import type { Replica } from "@millrace/vsr";
+import { quorums, type Replica } from "@millrace/vsr";
 import type { BrokerOptions } from "../broker-options.ts";
+import { GROUP_KIND } from "../consumer-groups/group-kind.ts";
 import { METADATA_PATH } from "../metadata-plane/metadata-path.ts";
 import type { ForwardedOp } from "../partition-plane/forwarding/forwarded-op.ts";
 import { ForwardedOps } from "../partition-plane/forwarding/forwarded-ops.ts";
@@ -17,6 +18,7 @@ import { LocalPartition } from "../partition-plane/local-partition.ts";
 import type { PartitionGroup } from "../partition-plane/partition-group.ts";
 import type { PartitionPlane } from "../partition-plane/partition-plane.ts";
 import type { ReceivedBody } from "../partition-plane/partition-replication.ts";
+import { tellRemoved } from "../retention/tell-removed.ts";
 import type { Shard } from "../shard.ts";
 import { ensureRootUser } from "../start/ensure-root-user.ts";
 import { Alignment } from "./alignment.ts";
@@ -26,6 +28,7 @@ import { declareGroupMetrics } from "./group-metrics.ts";
 import type { GroupPeers } from "./group-peers.ts";
 import { GroupStandings } from "./group-standings.ts";
 import { Liveness } from "./liveness.ts";
+import { MajorityExecution } from "./majority-execution.ts";
 import { Peers } from "./peers.ts";
 import { SilentGroups } from "./silent-groups.ts";
 import { removeStaleIncoming } from "./stale-incoming.ts";
@@ -33,6 +36,7 @@ import { stateSourceOf } from "./state-source-of.ts";
 import { StateTransfers } from "./state-transfer/state-transfers.ts";
 import { startTicks } from "./ticks.ts";
 import { type GroupName, ViewLines } from "./view-lines.ts";
+import { type LookedAt, WaitingGroups } from "./waiting-groups.ts";
 import { WaitingLine } from "./waiting-line.ts";
 
 /** Milliseconds between two looks whether this node is the one that has to make the root user. */
@@ -47,6 +51,9 @@ const WAITING_LINE_INTERVAL_MS = 10_000;
 /** Ticks between two looks whether views have begun: 100 ms. */
 const TICKS_PER_LOOK = 10;
 
+/** How much longer than for room a client waits until enough nodes have executed a deletion. */
+const CONFIRMATION_FACTOR = 5;
+
 /** Two starts of one node are told apart by a number below 2^53. */
 const START_MAX = 2 ** 53 - 1;
 
@@ -60,12 +67,17 @@ export class ClusterMember {
   readonly pace: CatchUpPace;
   /** Replicas of this node that are silent because they cannot write. */
   readonly silent: SilentGroups;
+  /** Groups of which this node lacks what nobody gives. */
+  readonly waiting: WaitingGroups;
   /** Operations on partitions that other nodes lead. */
   readonly forwardedOps: ForwardedOps;
   readonly #options: BrokerOptions;
   readonly #superblock: Superblock;
   /** Whether the replica has never spoken, as far as its directory knows. */
   readonly #isSilent: boolean;
+  /** How many nodes have executed an op of the metadata. */
+  readonly executed: MajorityExecution;
+  #askCommits: (heard: (from: number, commit: number) => void) => void = () => {};
   #stops: (() => void)[] = [];
   #partitions: PartitionPlane | undefined;
   #isStopped = false;
@@ -86,6 +98,7 @@ export class ClusterMember {
     this.peers = parts.peers;
     this.viewLog = parts.viewLog;
     this.silent = new SilentGroups(options.platform, options.cluster?.wedged);
+    this.waiting = new WaitingGroups(options.platform);
     this.transfers = parts.transfers;
     this.pace = parts.pace;
     this.#superblock = parts.superblock;
@@ -97,6 +110,10 @@ export class ClusterMember {
       others,
       ...{ clock, wire: this.peers.opWire(), admissionTimeoutMs: options.config.admissionTimeoutMs },
       metrics: { forwarded, deniedTransient: parts.deniedTransient },
+    });
+    this.executed = new MajorityExecution({
+      ...{ clock, quorum: quorums(replicaCount).viewChange, ask: (heard) => this.#askCommits(heard) },
+      timeoutMs: CONFIRMATION_FACTOR * options.config.admissionTimeoutMs,
     });
     this.#isSilent = !parts.superblock.record.hasSpoken;
   }
@@ -152,7 +169,14 @@ export class ClusterMember {
     const { replica, replicaCount } = this.peers;
     const { clock } = this.#options.platform;
     const wire = this.peers.standingsWire();
-    return new GroupStandings({ clock, wire, replica, replicaCount, metadata, partitions });
+    const isWaiting = (group: object) => this.waiting.isTold(group);
+    const parts = { clock, wire, replica, replicaCount, metadata, partitions, isWaiting };
+    const standings = new GroupStandings(parts);
+    this.#askCommits = (heard) => {
+      metadata.tellCommit();
+      standings.askCommits(heard);
+    };
+    return standings;
   }
 
   /** Begins to speak: everything is recovered. */
@@ -208,6 +232,7 @@ export class ClusterMember {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.silent.stop();
+    this.executed.stop();
     for (const stop of this.#stops.splice(0)) stop();
     this.forwardedOps.stop();
     const groups = this.#partitions === undefined ? [] : [...groupsOf(this.#partitions)];
@@ -249,12 +274,30 @@ export class ClusterMember {
 
   #lookAtViews({ metadata, partitions }: Pick<Shard, "metadata" | "partitions">, lines: ViewLines): void {
     lines.look(metadata, metadata.replica, () => "metadata");
-    for (const group of groupsOf(partitions)) lines.look(group, group.replica, () => nameOf(group.identity));
+    this.waiting.look(metadata, this.#lookedAtMetadata(metadata));
+    for (const group of groupsOf(partitions)) {
+      lines.look(group, group.replica, () => nameOf(group.identity));
+      this.waiting.look(group, this.#lookedAt(group));
+    }
+    this.waiting.tell();
+  }
+
+  /** What waits for its cluster to form says so itself. */
+  #lookedAtMetadata({ replica, isSilent, mayBecomeNew }: Shard["metadata"]): LookedAt | undefined {
+    if (isSilent || mayBecomeNew) return undefined;
+    const isFetched = () => this.transfers.isFetching({ kind: "metadata" });
+    return { replica, name: () => "metadata", isFetched };
+  }
+
+  #lookedAt({ identity, replica, replication }: PartitionGroup): LookedAt | undefined {
+    if (replica === undefined || replication?.isStopped === true) return undefined;
+    const isFetched = () => this.transfers.isFetching({ kind: "partition", partition: identity });
+    return { replica, name: () => nameOf(identity), isFetched };
   }
 
   /** Does what another node passed on. It hears what is committed first: it waits for that. */
   #serve(
-    { partitions, pool }: Shard,
+    { partitions, pool, platform, metrics, groups }: Shard,
     from: number,
     { identity, op, body }: { identity: PartitionIdentity; op: ForwardedOp; body: ReceivedBody },
   ): void {
@@ -263,6 +306,9 @@ export class ClusterMember {
     const wire = this.peers.opWire();
     serveForwardedOp(partition, {
       ...{ op, body, pool },
+      isGone: ({ kind, id }) => kind === GROUP_KIND && groups.isGone(identity, id),
+      removed: (truncation) =>
+        tellRemoved({ log: platform.log, metrics: metrics.retention }, identity, truncation, "request"),
       answer: (answer) => {
         if (answer.kind !== "refused") partition?.group.replication?.tellCommit(from);
         wire.sendOpAnswer(from, identity, { id: op.id, answer });

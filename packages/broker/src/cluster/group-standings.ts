@@ -41,6 +41,8 @@ export interface GroupStandingsOptions {
   readonly replicaCount: number;
   readonly metadata: MetadataPlane;
   readonly partitions: PartitionPlane;
+  /** True for the metadata or a partition's group of which this node lacks what nobody gives. */
+  isWaiting(group: object): boolean;
 }
 
 /** Which page of the partitions' groups is asked for. */
@@ -78,6 +80,17 @@ export class GroupStandings {
     };
     if (waiting === 0) done(joined(own, answers));
     for (let to = 0; to < replicaCount; to += 1) if (to !== replica) this.#ask(to, range, heard);
+  }
+
+  /** Asks all other nodes for the last op of the metadata that each has executed. */
+  askCommits(heard: (from: number, commit: number) => void): void {
+    const { replica, replicaCount } = this.#options;
+    for (let to = 0; to < replicaCount; to += 1) {
+      if (to === replica) continue;
+      this.#ask(to, undefined, (from, answer) => {
+        if (answer !== undefined) heard(from, answer.metadata.commit);
+      });
+    }
   }
 
   /** Another node asks. */
@@ -123,17 +136,25 @@ export class GroupStandings {
   }
 
   #ofMetadata(): GroupStanding {
-    const { replica, isSilent } = this.#options.metadata;
-    return isSilent ? { ...standingOf(replica), ...FAULTY } : standingOf(replica);
+    const { metadata } = this.#options;
+    const standing = this.#waitingOr(metadata, standingOf(metadata.replica));
+    return metadata.isSilent ? { ...standing, ...FAULTY } : standing;
   }
 
   #ownIn(isAsked: (key: PartitionKey) => boolean): PartitionStanding[] {
     const found: PartitionStanding[] = [];
     for (const handle of this.#options.partitions.handles()) {
       if (!(handle instanceof LocalPartition) || !isAsked(handle.identity)) continue;
-      found.push({ ...keyOf(handle.identity), standing: partitionStanding(handle) });
+      const standing = this.#waitingOr(handle.group, partitionStanding(handle));
+      found.push({ ...keyOf(handle.identity), standing });
     }
     return found.sort(compareKeys);
+  }
+
+  /** One that has waited for long is not up, however little it lacks. */
+  #waitingOr(group: object, standing: GroupStanding): GroupStanding {
+    const isHidden = standing.status === "normal" && this.#options.isWaiting(group);
+    return isHidden ? { ...standing, status: "recovering" } : standing;
   }
 }
 

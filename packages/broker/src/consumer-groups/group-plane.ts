@@ -6,10 +6,12 @@ import {
   type Topic,
 } from "@millrace/metadata";
 import type { Clock } from "@millrace/platform";
+import type { PartitionIdentity } from "@millrace/storage";
 import type { MetadataRequest } from "../metadata-plane/metadata-request.ts";
 import type { PartitionHandle } from "../partition-plane/partition-handle.ts";
 import type { PartitionPlane } from "../partition-plane/partition-plane.ts";
 import { packPartition } from "../routing/pack-partition.ts";
+import { GoneGroups } from "./gone-groups.ts";
 import { type HandOverFacts, HandOvers, type MembersNode } from "./hand-overs.ts";
 import { PollGates } from "./poll-gates.ts";
 
@@ -34,9 +36,11 @@ export class GroupPlane {
   readonly gates = new PollGates();
   readonly #options: GroupPlaneOptions;
   readonly #handOvers: HandOvers;
+  readonly #gone: GoneGroups;
 
   constructor(options: GroupPlaneOptions) {
     this.#options = options;
+    this.#gone = new GoneGroups(options);
     this.#handOvers = new HandOvers({
       clock: options.clock,
       timeoutMs: options.rebalancingTimeoutMs,
@@ -115,15 +119,22 @@ export class GroupPlane {
 
   /**
    * Goes on where the last stop interrupted: pending hand-overs get their full time, since nobody remembers
-   * what was polled, and offsets of groups that are gone are removed.
+   * what was polled, and offsets of groups that are gone are removed, from now on.
    */
   recover(): void {
     for (const stream of this.#options.catalog().streams()) {
       for (const topic of stream.topics.list()) this.#recoverTopic(topic);
     }
+    this.#gone.start();
+  }
+
+  /** True when the partition's topic had a group of this id that was deleted. */
+  isGone(identity: PartitionIdentity, groupId: number): boolean {
+    return this.#gone.isGone(identity, groupId);
   }
 
   stop(): void {
+    this.#gone.stop();
     this.#handOvers.stop();
   }
 
@@ -135,14 +146,6 @@ export class GroupPlane {
         revocations.map((revocation) => ({ ...revocation, source: slot, client })),
       );
       this.#handOvers.follow({ streamId, topicId, groupId }, pending);
-    }
-    for (const { id: partitionId } of topic.partitions) {
-      const partition = this.#partitionOf(topic, partitionId);
-      for (const groupId of partition?.storedGroups() ?? []) {
-        if (groups.byId(groupId) === undefined) {
-          void this.#removeOffset({ streamId, topicId, groupId }, partitionId);
-        }
-      }
     }
   }
 

@@ -50,6 +50,11 @@ export interface MetadataPlaneOptions {
    * @returns false when nobody on this node can tell whether partitions did it: then the client hears 57
    */
   perform(effects: readonly Effect[], view: number | undefined): Promise<boolean>;
+  /**
+   * Settles with true once so many nodes have executed an op that the others commit nothing any more by what
+   * was before it; with false when nobody can tell. Given on a node of a cluster.
+   */
+  readonly isExecutedByMajority?: ((op: number) => Promise<boolean>) | undefined;
   /** Settles when the purges that this node has heard of are done; with false when nobody on it can tell. */
   purgesHeld(): Promise<boolean>;
 }
@@ -75,6 +80,8 @@ export class MetadataPlane {
   #clientTable: ClientTable;
   #end: LogEnd;
   #lastTimestamp: number;
+  /** Op of the last deletion of partitions, or a later one: of those before the start nothing is known. */
+  #deletedAt: number;
   #writesPending = 0;
   #failure: CodedError | undefined = undefined;
   #isStopped = false;
@@ -85,6 +92,7 @@ export class MetadataPlane {
     this.#options = options;
     this.#checkpoints = new Checkpoints(options);
     this.#end = recovered.end;
+    this.#deletedAt = recovered.end.op;
     this.#clientTable = recovered.state.clientTable;
     this.#lastTimestamp = (recovered.suffix.at(-1) ?? recovered.end).timestamp;
     const step = (input: Input) => this.#step(input);
@@ -218,6 +226,7 @@ export class MetadataPlane {
     this.catalog.become(catalog);
     this.#clientTable = clientTable;
     this.#end = end;
+    this.#deletedAt = end.op;
     this.#lastTimestamp = Math.max(this.#lastTimestamp, end.timestamp);
     const { op, checksum } = end;
     this.#underWay.after(this.#options.perform(effects, undefined), () => {
@@ -231,6 +240,13 @@ export class MetadataPlane {
   /** Hands a tick or a message of another replica to the group. */
   hear(input: Input): void {
     this.#replication?.hear(input);
+  }
+
+  /** Tells all other nodes what is committed, ahead of the next broadcast. */
+  tellCommit(): void {
+    const { replica = 0, replicaCount = 1 } = this.#options.peers?.options ?? {};
+    for (let to = 0; to < replicaCount; to += 1)
+      if (to !== replica) this.#replication?.tellCommit(to, this.#replica);
   }
 
   #forwardOver(wire: ForwardingWire): ForwardedRequests {
@@ -320,14 +336,31 @@ export class MetadataPlane {
     const asked = context === undefined ? request : context.request;
     if (asked === undefined) return;
     this.#underWay.end(asked);
-    if (output.kind === "replay" && this.isReplicated && isPurge(output)) this.#answerHeld(output, asked);
-    else asked.answered(answerOf(output));
+    const isHeld = output.kind === "replay" ? this.#isHeld(output) : undefined;
+    if (isHeld === undefined) asked.answered(answerOf(output));
+    else this.#answerHeld(isHeld, output, asked);
     this.#underWay.tellIdle();
   }
 
-  /** What was purged may not be held by all yet, or the first answer was that nobody knows. */
-  #answerHeld(output: Parameters<typeof answerOf>[0], asked: MetadataRequest): void {
-    this.#underWay.after(this.#options.purgesHeld(), (isHeld) => {
+  /** Of what it is not enough that it was executed: whether it holds wherever a client may ask. */
+  #isHeld({ operation, op }: Extract<Output, { kind: "replay" }>): Promise<boolean> | undefined {
+    if (!this.isReplicated) return undefined;
+    return PURGES.has(operation) ? this.#options.purgesHeld() : this.#isDeletedFor(operation, op);
+  }
+
+  /**
+   * Of a deletion: whether nodes that have not heard of it commit nothing any more by what was before it. Of
+   * what makes partitions: the same of the deletions before. Nothing for all else.
+   */
+  #isDeletedFor(operation: number, op: number): Promise<boolean> | undefined {
+    const { isExecutedByMajority } = this.#options;
+    if (DELETING.has(operation)) return isExecutedByMajority?.(op);
+    return MAKING.has(operation) ? isExecutedByMajority?.(this.#deletedAt) : undefined;
+  }
+
+  /** The first answer may have been that nobody knows. */
+  #answerHeld(held: Promise<boolean>, output: Parameters<typeof answerOf>[0], asked: MetadataRequest): void {
+    this.#underWay.after(held, (isHeld) => {
       if (isHeld) asked.answered(answerOf(output));
       else refuse(asked, ErrorCode.TransientNotCommitted);
       this.#underWay.tellIdle();
@@ -366,8 +399,19 @@ export class MetadataPlane {
     const answers = this.#replica.step({ kind: "applied", op, reply: body });
     const executed = (isDone: boolean) => this.#executed(isDone ? answers : answers.map(unsure), op, request);
     if (effects.length === 0) executed(true);
-    else this.#underWay.after(this.#options.perform(effects, view), executed);
+    else this.#underWay.after(this.#performed(effects, prepare, request), executed);
     this.#checkpoints.takeWhenDue(() => this.snapshot());
+  }
+
+  async #performed(
+    effects: readonly Effect[],
+    { op, view, operation }: Prepare,
+    request: MetadataRequest | undefined,
+  ): Promise<boolean> {
+    const performed = this.#options.perform(effects, view);
+    if (DELETING.has(operation)) this.#deletedAt = op;
+    const isDeleted = request === undefined ? undefined : this.#isDeletedFor(operation, op);
+    return (await performed) && (await isDeleted) !== false;
   }
 
   #executed(answers: readonly Output[], op: number, request: MetadataRequest | undefined): void {
@@ -396,7 +440,8 @@ export class MetadataPlane {
 
   /** What the journal holds is what it has told the others: it goes on from there, as at a start. */
   async #beginAnew(): Promise<void> {
-    const read = () => readSuffix(this.#options.journal, this.#end.op);
+    // A stop closes the journal.
+    const read = async () => (this.#isStopped ? [] : readSuffix(this.#options.journal, this.#end.op));
     const begin = (suffix: readonly Prepare[]) => {
       if (this.#isStopped) return;
       this.#failure = undefined;
@@ -419,9 +464,20 @@ export class MetadataPlane {
   }
 }
 
-function isPurge({ operation }: { readonly operation: number }): boolean {
-  return operation === MetadataOperation.purgeTopic || operation === MetadataOperation.purgeStream;
-}
+const PURGES: ReadonlySet<number> = new Set([MetadataOperation.purgeTopic, MetadataOperation.purgeStream]);
+
+/** Operations by which partitions come, perhaps in the place of others. */
+const MAKING: ReadonlySet<number> = new Set([
+  MetadataOperation.createTopic,
+  MetadataOperation.createPartitions,
+]);
+
+/** Operations by which partitions go. */
+const DELETING: ReadonlySet<number> = new Set([
+  MetadataOperation.deleteStream,
+  MetadataOperation.deleteTopic,
+  MetadataOperation.deletePartitions,
+]);
 
 /** The op is executed, and what it asked of partitions may not be done. */
 function unsure(output: Output): Output {

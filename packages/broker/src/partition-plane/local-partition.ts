@@ -141,7 +141,9 @@ export class LocalPartition implements PartitionHandle {
   }
 
   truncate(order: TruncationOrder, outcome: TruncationOutcome): void {
-    truncatePartition(this.group, order, outcome, this.#host.clock);
+    const elsewhere = order.kind === "count" ? this.#elsewhere : undefined;
+    if (order.kind === "count" && elsewhere !== undefined) elsewhere.truncate(this.group, order, outcome);
+    else truncatePartition(this.group, order, outcome, this.#host.clock);
   }
 
   verify(request: VerifyRequest): Promise<VerifyPartitionReply> {

@@ -175,7 +175,10 @@ export interface PartitionHandle {
 
   /** What retention looks at now. @throws CodedError when the partition is gone */
   lookAtRetention(options: { readonly forCleaning: boolean }): Promise<RetentionLook>;
-  /** Cuts the oldest sealed segments, see `truncatePartition`. */
+  /**
+   * Cuts the oldest sealed segments, see `truncatePartition`. An order by count is passed on to the node that
+   * leads the partition, which then tells what went.
+   */
   truncate(order: TruncationOrder, outcome: TruncationOutcome): void;
   /** Checks the next stretch of its files. @throws CodedError what the disk answers, why it is not open */
   verify(request: VerifyRequest): Promise<VerifyPartitionReply>;

@@ -25,7 +25,8 @@ export interface PartitionOp {
   readonly body?: Uint8Array | (() => Uint8Array);
   /**
    * The client's number stands for this operation alone: when it comes again it is not executed again. Absent
-   * for what the server does on its own and for clients that do not count.
+   * for what the server does on its own, unless the metadata group has decided on it, and for clients that do
+   * not count.
    */
   readonly isNumbered?: boolean;
   /** Another node has passed it on to this one. */

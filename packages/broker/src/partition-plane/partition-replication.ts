@@ -29,7 +29,8 @@ export class PartitionReplication {
   readonly #peers: GroupPeers;
   readonly #stepGroup: (input: Input) => void;
   #link: ReplicaLink;
-  #isRestarting = false;
+  /** Under way while the replica begins anew. */
+  #restarting: Promise<void> | undefined;
   /** Op of the state that was installed last: what is asked to be cut below it is gone already. */
   #installedOp = 0;
   #isReplacing = false;
@@ -60,11 +61,16 @@ export class PartitionReplication {
     return new ReplicaLink({ clock, log, facts, silent, step: this.#stepGroup });
   }
 
-  /** Nothing is said, heard or written any more. Settles when the files are not being changed. */
-  stop(): Promise<void> {
+  /**
+   * Nothing is said, heard or written any more. Settles when the files are not being changed, nor opened by a
+   * replica that begins anew.
+   */
+  async stop(): Promise<void> {
     this.#link.stop();
     this.#shared.cancelFetch(this.#group);
-    return this.#link.journalIdle();
+    await this.#restarting;
+    this.#link.stop();
+    await this.#link.journalIdle();
   }
 
   /**
@@ -90,21 +96,23 @@ export class PartitionReplication {
 
   /** A silent replica begins anew with what its journal holds, as at a start; settles when it was tried. */
   async beginAnew(): Promise<void> {
-    if (!this.#link.isStopped || this.#isRestarting || this.#group.isClosed || this.#isReplacing) return;
-    this.#isRestarting = true;
+    if (!this.#link.isStopped || this.#restarting !== undefined || this.#isReplacing) return;
     const silenced = this.#link;
-    try {
-      await silenced.changeJournal(() =>
-        this.#shared.restart(this.#group, () => {
-          this.#link = this.#newLink();
-        }),
+    this.#restarting = silenced
+      .changeJournal(() => this.#restart())
+      .then(
+        () => silenced.stop(),
+        (error: unknown) => this.#link.fail(error),
       );
-      silenced.stop();
-    } catch (error) {
-      this.#link.fail(error);
-    } finally {
-      this.#isRestarting = false;
-    }
+    await this.#restarting;
+    this.#restarting = undefined;
+  }
+
+  async #restart(): Promise<void> {
+    if (this.#group.isClosed) return;
+    await this.#shared.restart(this.#group, () => {
+      this.#link = this.#newLink();
+    });
   }
 
   /** Nothing is heard from the others any more: what has not come from them does not come. */

@@ -1,5 +1,5 @@
 import { batchChecksumAt, type ChecksumKernel, type Lease, messageCountAt } from "@millrace/framing";
-import { bodyChecksum, type Partition, type RememberedRequest } from "@millrace/storage";
+import { bodyChecksum, type Partition, type RememberedRequest, StorageOperation } from "@millrace/storage";
 import { bodyOf, type PartitionOp, type QueuedOp } from "./partition-op.ts";
 
 /** A user is a u32, a client id a u128. */
@@ -127,6 +127,7 @@ export class Repetitions {
 
   #repeats(op: PartitionOp, original: RememberedRequest): boolean {
     if (op.operation !== original.operation) return false;
+    if (isSettledElsewhere(op)) return true;
     const { batchLease } = op;
     if (batchLease === undefined) return bodyChecksum(bodyOf(op)) === original.checksum;
     const { view } = this.#kernel.memory;
@@ -137,6 +138,7 @@ export class Repetitions {
 
   #repeatsQueued(op: PartitionOp, first: QueuedOp): boolean {
     if (op.operation !== first.op.operation) return false;
+    if (isSettledElsewhere(op)) return true;
     const [again, original] = [op.batchLease, first.op.batchLease];
     if (again === undefined) return bodyChecksum(bodyOf(op)) === bodyChecksum(bodyOf(first.op));
     // Its batch is in the journal alone.
@@ -154,6 +156,14 @@ export class Repetitions {
     this.#kernel.stampBatch(position, this.#partitionId, place.baseOffset, place.timestamp);
     return batchChecksumAt(this.#kernel.memory.view, position);
   }
+}
+
+/**
+ * A truncation stands under the op by which the metadata group has decided on it, which names one request;
+ * from which offset on the partition is left is found anew by each try.
+ */
+function isSettledElsewhere({ operation }: Pick<PartitionOp, "operation">): boolean {
+  return operation === StorageOperation.truncate;
 }
 
 function keyOf({ client, user }: Pick<PartitionOp, "client" | "user">): bigint {

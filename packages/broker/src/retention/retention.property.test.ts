@@ -215,7 +215,7 @@ test("An offset that is on its way into the log before a removal is respected by
   group.submit({ ...asked, operation: StorageOperation.storeOffset, body });
   const removed = await server.drive(
     new Promise<Truncation>((resolve) => {
-      const order = { kind: "count", segmentsCount: 9 } as const;
+      const order = { kind: "count", segmentsCount: 9, decidedAt: 1 } as const;
       truncatePartition(group, order, { removed: resolve, failed }, server.platform.clock);
     }),
   );

@@ -6,9 +6,13 @@ import { SERVER_CLIENT } from "@millrace/vsr";
 import type { PartitionGroup } from "../partition-plane/partition-group.ts";
 import { type ShownPartition, shownOf, shownPartition } from "../partition-plane/shown-partition.ts";
 import { cutOffset, dueSegments, type RetentionFacts, releasedSegments, sumOf } from "./retention-plan.ts";
-import type { RetentionLook, Truncation, TruncationOrder, TruncationOutcome } from "./truncation.ts";
-
-const NOTHING: Truncation = { segmentsCount: 0, messagesCount: 0, byteLength: 0, firstOffset: 0 };
+import {
+  NOTHING_REMOVED,
+  type RetentionLook,
+  type Truncation,
+  type TruncationOrder,
+  type TruncationOutcome,
+} from "./truncation.ts";
 
 /** What retention looks at, after every accepted op. @throws CodedError PartitionDamaged */
 export function retentionFacts(partition: ShownPartition): RetentionFacts {
@@ -48,6 +52,9 @@ export function lookAtRetention(
  * The decision is made when the op gets its place in the log, so an offset that is stored before it is
  * respected, and it travels in the op, so every replica and every replay removes the same. A purge under way
  * takes these segments too, and behind it their offsets would stand for new messages: nothing is cut then.
+ *
+ * An order by count is remembered by its decision, as a client's request is by its number: one that comes
+ * again, because nobody knew how the first try ended, cuts nothing more.
  */
 export function truncatePartition(
   group: PartitionGroup,
@@ -58,7 +65,7 @@ export function truncatePartition(
   const decideNow = () => decide(retentionFacts(shownPartition(group)), order, clock.wallMicros());
   try {
     if (decideNow().segmentsCount === 0) {
-      outcome.removed(NOTHING);
+      outcome.removed(NOTHING_REMOVED);
       return;
     }
   } catch (error) {
@@ -66,11 +73,11 @@ export function truncatePartition(
     outcome.failed(error.code);
     return;
   }
-  let truncation = NOTHING;
+  let truncation = NOTHING_REMOVED;
   group.submit({
     operation: StorageOperation.truncate,
     client: SERVER_CLIENT,
-    request: 0n,
+    ...numberOf(order),
     user: 0,
     body: () => {
       if (!group.purges.isUnderWay) truncation = decideNow();
@@ -81,6 +88,11 @@ export function truncatePartition(
     },
     failed: (code) => outcome.failed(code),
   });
+}
+
+function numberOf(order: TruncationOrder): { readonly request: bigint; readonly isNumbered: boolean } {
+  if (order.kind === "policy") return { request: 0n, isNumbered: false };
+  return { request: BigInt(order.decidedAt), isNumbered: true };
 }
 
 function decide(facts: RetentionFacts, order: TruncationOrder, nowMicros: number): Truncation {

@@ -6,16 +6,30 @@ export interface Truncation extends SegmentSum {
   readonly firstOffset: number;
 }
 
+/** Nothing went, or not here. */
+export const NOTHING_REMOVED: Truncation = {
+  segmentsCount: 0,
+  messagesCount: 0,
+  byteLength: 0,
+  firstOffset: 0,
+};
+
 /** How a truncation ended. */
 export interface TruncationOutcome {
   removed(truncation: Truncation): void;
   failed(code: number): void;
 }
 
+/** So many of the oldest sealed segments are to go, because the metadata group has decided it. */
+export interface CountOrder {
+  readonly kind: "count";
+  readonly segmentsCount: number;
+  /** Op of the decision: asked for again under the same one, nothing more goes. */
+  readonly decidedAt: number;
+}
+
 /** Which of the oldest sealed segments are to go: so many, or what a policy does not want any more. */
-export type TruncationOrder =
-  | { readonly kind: "count"; readonly segmentsCount: number }
-  | { readonly kind: "policy"; readonly policy: RetentionPolicy };
+export type TruncationOrder = CountOrder | { readonly kind: "policy"; readonly policy: RetentionPolicy };
 
 /** What retention looks at, as of one moment. */
 export interface RetentionLook {

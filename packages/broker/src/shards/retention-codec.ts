@@ -6,14 +6,13 @@ import type { RetentionLook, Truncation, TruncationOrder } from "../retention/tr
 const Order = { count: 1, policy: 2 } as const;
 
 /**
- * Shape: kind u8; for a count u32; for a policy whether it has an expiry u8, expiry micros u64, whether it
- * has
- * a limit u8, limit u64.
+ * Shape: kind u8; for a count u32 and the op of the decision u64; for a policy whether it has an expiry u8,
+ * expiry micros u64, whether it has a limit u8, limit u64.
  */
 export function writeOrder(writer: ByteWriter, order: TruncationOrder): void {
   writer.u8(Order[order.kind]);
   if (order.kind === "count") {
-    writer.u32(order.segmentsCount);
+    writer.u32(order.segmentsCount).u64(order.decidedAt);
     return;
   }
   writeOptional(writer, order.policy.expiryMicros);
@@ -22,7 +21,9 @@ export function writeOrder(writer: ByteWriter, order: TruncationOrder): void {
 
 /** The counterpart of `writeOrder`. */
 export function readOrder(reader: ByteReader): TruncationOrder {
-  if (reader.u8() === Order.count) return { kind: "count", segmentsCount: reader.u32() };
+  if (reader.u8() === Order.count) {
+    return { kind: "count", segmentsCount: reader.u32(), decidedAt: reader.u64Number() };
+  }
   const expiryMicros = readOptional(reader);
   const sealedLengthMax = readOptional(reader);
   return { kind: "policy", policy: { expiryMicros, sealedLengthMax, isBudgetRaised: false } };

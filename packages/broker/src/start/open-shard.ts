@@ -151,6 +151,7 @@ function recoverMetadata(
     clientsMax: config.clientsTableMax,
     perform: (effects, view) => performEffects(parts, effects, view),
     purgesHeld: () => parts.partitions.purgesHeld(),
+    isExecutedByMajority: parts.member && ((op) => parts.member?.executed.of(op) ?? Promise.resolve(true)),
   });
 }
 

@@ -91,6 +91,11 @@ export class StateFetcher {
     this.#running.set(name, { plane, fetch, from, transfer, over });
   }
 
+  /** True while a state of the group is on its way. */
+  isFetching(group: GroupAddress): boolean {
+    return this.#running.has(groupName(group));
+  }
+
   /** What another node says in a transfer that this one began. */
   receive(from: number, group: GroupAddress, message: StateMessage): void {
     const running = this.#running.get(groupName(group));

@@ -49,6 +49,11 @@ export class StateTransfers {
     this.#fetcher.begin(wish);
   }
 
+  /** See `StateFetcher.isFetching`. */
+  isFetching(group: GroupAddress): boolean {
+    return this.#fetcher.isFetching(group);
+  }
+
   /** The group's state is not wanted any more. */
   cancel(group: GroupAddress): void {
     this.#fetcher.cancel(group);

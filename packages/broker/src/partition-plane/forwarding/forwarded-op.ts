@@ -1,5 +1,6 @@
 import { ByteReader, ByteWriter } from "@millrace/framing";
 import type { PartitionIdentity } from "@millrace/storage";
+import type { CountOrder } from "../../retention/truncation.ts";
 import type { OffsetKey } from "../partition-handle.ts";
 import type { OpResult } from "../partition-op.ts";
 
@@ -17,6 +18,8 @@ export const ForwardedKind = {
   findSeen: 164,
   /** Purge: asked by a silent replica, of all others, for what the metadata group has decided. */
   purge: 165,
+  /** Cut so many of the oldest sealed segments, which the metadata group has decided. */
+  truncate: 166,
 } as const;
 /** Byte of a kind. */
 export type ForwardedKind = (typeof ForwardedKind)[keyof typeof ForwardedKind];
@@ -93,6 +96,20 @@ export function encodePurgeGeneration(generation: number): Uint8Array {
 /** The counterpart of `encodePurgeGeneration`; nothing for what is not of that form. */
 export function decodePurgeGeneration(body: Uint8Array): number | undefined {
   return body.length === GENERATION_LENGTH ? new ByteReader(body).u64Number() : undefined;
+}
+
+const ORDER_LENGTH = 4 + 8;
+
+/** Segments u32, op of the decision u64. */
+export function encodeCountOrder({ segmentsCount, decidedAt }: CountOrder): Uint8Array {
+  return new ByteWriter(ORDER_LENGTH).u32(segmentsCount).u64(decidedAt).finish();
+}
+
+/** The counterpart of `encodeCountOrder`; nothing for what is not of that form. */
+export function decodeCountOrder(body: Uint8Array): CountOrder | undefined {
+  if (body.length !== ORDER_LENGTH) return undefined;
+  const reader = new ByteReader(body);
+  return { kind: "count", segmentsCount: reader.u32(), decidedAt: reader.u64Number() };
 }
 
 /** The counterpart of `encodeOffsetWrite`; nothing for what is not of that form. */

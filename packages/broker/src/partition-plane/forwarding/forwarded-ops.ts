@@ -2,10 +2,12 @@ import { ErrorCode } from "@millrace/errors";
 import type { Clock, Counter } from "@millrace/platform";
 import { SERVER_CLIENT } from "@millrace/vsr";
 import { ForwardedCalls } from "../../cluster/forwarded-calls.ts";
+import { type CountOrder, NOTHING_REMOVED, type TruncationOutcome } from "../../retention/truncation.ts";
 import type { PartitionGroup } from "../partition-group.ts";
 import type { BatchOp, ClientOp, OffsetOp, SeenRequest, StoreOffsetOp } from "../partition-handle.ts";
 import { ForwardWindow } from "./forward-window.ts";
 import {
+  encodeCountOrder,
   encodeOffsetWrite,
   encodePurgeGeneration,
   ForwardedKind,
@@ -58,6 +60,7 @@ interface Passed {
 }
 
 const NOTHING = new Uint8Array(0);
+const OF_THE_SERVER = { client: SERVER_CLIENT, request: 0n, user: 0, isNumbered: false };
 
 /**
  * Operations of clients on partitions whose group another node leads: passed on to that node, and answered
@@ -132,7 +135,7 @@ export class ForwardedOps {
    */
   purge(group: PartitionGroup, generation: number, committed: () => void): void {
     const body = encodePurgeGeneration(generation);
-    const op = { client: SERVER_CLIENT, request: 0n, user: 0, isNumbered: false };
+    const op = OF_THE_SERVER;
     const answered = ({ kind }: ForwardedOpAnswer) => {
       if (kind === "nothing") committed();
     };
@@ -140,6 +143,15 @@ export class ForwardedOps {
       if (this.#window.begin(body.length, undefined))
         this.#passTo(to, group, { kind: ForwardedKind.purge, op, body, answered });
     }
+  }
+
+  /** See `PartitionHandle.truncate`. The node that does it tells what went. */
+  truncate(group: PartitionGroup, order: CountOrder, outcome: TruncationOutcome): void {
+    this.#pass(group, {
+      ...{ kind: ForwardedKind.truncate, op: OF_THE_SERVER, body: encodeCountOrder(order) },
+      answered: (answer) =>
+        answer.kind === "refused" ? outcome.failed(answer.code) : outcome.removed(NOTHING_REMOVED),
+    });
   }
 
   /** What another node says to an operation that was passed on to it. */

@@ -1,11 +1,13 @@
 import { ErrorCode } from "@millrace/errors";
 import { BATCH_HEADER_LENGTH, type BlockPool } from "@millrace/framing";
 import { Operation } from "@millrace/protocol";
+import type { Truncation } from "../../retention/truncation.ts";
 import type { LocalPartition } from "../local-partition.ts";
-import type { ClientOp } from "../partition-handle.ts";
+import type { ClientOp, OffsetKey } from "../partition-handle.ts";
 import type { ReceivedBody } from "../partition-replication.ts";
 import { leaseOfReceived } from "../received-lease.ts";
 import {
+  decodeCountOrder,
   decodeOffsetWrite,
   decodePurgeGeneration,
   ForwardedKind,
@@ -20,6 +22,10 @@ export interface ServedOp {
   /** Its body; lent for the call. */
   readonly body: ReceivedBody;
   readonly pool: BlockPool;
+  /** True when whose offset it is was a consumer group of the topic and is gone: the sender did not know. */
+  isGone(key: OffsetKey): boolean;
+  /** Tells of segments that went. */
+  removed(truncation: Truncation): void;
   /** Called once. */
   answer(answer: ForwardedOpAnswer): void;
 }
@@ -46,6 +52,9 @@ export function serveForwardedOp(partition: LocalPartition | undefined, served: 
       break;
     case ForwardedKind.findSeen:
       findSeen(partition, served);
+      break;
+    case ForwardedKind.truncate:
+      truncate(partition, served);
       break;
     default:
       writeOffset(partition, served);
@@ -88,6 +97,22 @@ async function purge(
   return { kind: "refused", code: ErrorCode.TransientNotCommitted };
 }
 
+/** What it says is committed here: the sender waits until it has that too. */
+function truncate(partition: LocalPartition, { op, body, removed, answer }: ServedOp): void {
+  const order = decodeCountOrder(body.bytes);
+  if (order === undefined) {
+    answer({ kind: "refused", code: ErrorCode.InvalidCommand });
+    return;
+  }
+  partition.truncate(order, {
+    removed(truncation) {
+      removed(truncation);
+      answer({ kind: "nothing", op: partition.group.partition?.committedOp ?? 0, view: op.view });
+    },
+    failed: (code) => answer({ kind: "refused", code }),
+  });
+}
+
 /** What is not committed yet counts too: it will be, or the request that repeats it fails with it. */
 function findSeen({ group }: LocalPartition, { op, answer }: ServedOp): void {
   const place = { op: 0, view: op.view };
@@ -96,13 +121,16 @@ function findSeen({ group }: LocalPartition, { op, answer }: ServedOp): void {
 }
 
 function writeOffset(partition: LocalPartition, served: ServedOp): void {
-  const { op, body, answer } = served;
+  const { op, body, answer, isGone } = served;
   const write = decodeOffsetWrite(body.bytes);
-  if (write === undefined) {
-    answer({ kind: "refused", code: ErrorCode.InvalidCommand });
+  const isForGone = write !== undefined && isGone(write.key);
+  if (write === undefined || (isForGone && op.kind === ForwardedKind.moveOffset)) {
+    const { InvalidCommand, ConsumerGroupIdNotFound } = ErrorCode;
+    answer({ kind: "refused", code: write === undefined ? InvalidCommand : ConsumerGroupIdNotFound });
     return;
   }
-  const asked: ClientOp & OffsetWrite = { ...clientOpOf(served), ...write };
+  const refusal = isForGone ? ErrorCode.ConsumerGroupIdNotFound : write.refusal;
+  const asked: ClientOp & OffsetWrite = { ...clientOpOf(served), ...write, refusal };
   const nothingToMove = () => {
     const { partition: stored } = partition.group;
     answer({ kind: "nothing", op: stored?.committedOp ?? 0, view: op.view });

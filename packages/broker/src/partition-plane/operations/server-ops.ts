@@ -21,8 +21,8 @@ export function storedGroups(group: PartitionGroup): readonly number[] {
 }
 
 /**
- * See `PartitionHandle.forgetGroup`. No later group gets the id, so a failure waits for the next start. The
- * group's primary does it for its other replicas.
+ * See `PartitionHandle.forgetGroup`. No later group gets the id, so a failure waits until it is looked for
+ * again. The group's primary does it for its other replicas.
  */
 export async function forgetGroup(group: PartitionGroup, groupId: number, log: Log): Promise<void> {
   await new Promise<void>((resolve) => group.afterOpen(resolve));
