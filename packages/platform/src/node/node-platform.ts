@@ -1,14 +1,19 @@
+import fs from "node:fs";
+import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { type Log, silentLog } from "../log.ts";
 import { type Metrics, silentMetrics } from "../metrics.ts";
 import type { Platform } from "../platform.ts";
 import type { Tracer } from "../tracer.ts";
+import type { FileCalls } from "./file-calls.ts";
 import { createNodeClock } from "./node-clock.ts";
 import { NodeDisk } from "./node-disk.ts";
 import { createNodeHost } from "./node-host.ts";
 import { createNodePasswords } from "./node-passwords.ts";
 import { nodeRandom } from "./node-random.ts";
 import { openFilesMax } from "./open-files-max.ts";
+import { quickReads } from "./quick-reads.ts";
+import { type QuickCalls, quickWrites } from "./quick-writes.ts";
 
 /**
  * The real surroundings of a process whose disk begins at `dataPath`. Opens and creates nothing.
@@ -21,14 +26,23 @@ export function createNodePlatform(options: {
   metrics?: Metrics;
   tracer?: Tracer | undefined;
 }): Platform {
+  const { dataPath, threadsCount = 1 } = options;
   return {
     clock: createNodeClock(),
     random: nodeRandom,
-    disk: new NodeDisk(resolve(options.dataPath), undefined, openFilesMax(options.threadsCount ?? 1)),
+    disk: new NodeDisk(resolve(dataPath), fileCalls(threadsCount), openFilesMax(threadsCount)),
     log: options.log ?? silentLog,
     metrics: options.metrics ?? silentMetrics,
     host: createNodeHost(),
     passwords: createNodePasswords(),
     tracer: options.tracer,
   };
+}
+
+/** Where threads like this one use every core, the pool's would only take turns with them. */
+function fileCalls(threadsCount: number): FileCalls {
+  const calls = fs as QuickCalls;
+  if (availableParallelism() > threadsCount) return quickWrites(calls);
+  const writes = quickWrites(calls, { coresTaken: true });
+  return quickReads({ ...writes, readSync: calls.readSync });
 }

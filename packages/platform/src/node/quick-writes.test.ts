@@ -8,18 +8,19 @@ import { ErrorCode, isCodedError } from "@millrace/errors";
 import { utf8 } from "@millrace/testkit";
 import { readAt, written } from "../disk.compliance.ts";
 import { NodeDisk } from "./node-disk.ts";
-import { type QuickCalls, quickWrites } from "./quick-writes.ts";
+import { type QuickCalls, type QuickWriteOptions, quickWrites } from "./quick-writes.ts";
 
 const root = await mkdtemp(join(tmpdir(), "millrace-quick-"));
 after(() => rm(root, { recursive: true, force: true }));
 
 /** Real calls that note which way each write took; a write at once takes as long as the test says. */
-function watched(changes: Partial<QuickCalls> = {}) {
+function watched(changes: Partial<QuickCalls> = {}, options: QuickWriteOptions = {}) {
   const ways: string[] = [];
   const clock = { nowMs: 0, writeMs: 0 };
   const real = fs as QuickCalls;
   const calls: QuickCalls = {
     read: real.read,
+    readSync: real.readSync,
     fdatasync: real.fdatasync,
     writev(...call) {
       ways.push("pool");
@@ -35,10 +36,7 @@ function watched(changes: Partial<QuickCalls> = {}) {
   return {
     ways,
     clock,
-    disk: new NodeDisk(
-      root,
-      quickWrites(calls, () => clock.nowMs),
-    ),
+    disk: new NodeDisk(root, quickWrites(calls, { ...options, now: () => clock.nowMs })),
   };
 }
 
@@ -99,5 +97,63 @@ test("a write at once that is short goes on, and one that fails says with what",
   assert.deepEqual(rounds.splice(0), [0, 4]);
   await assert.rejects(written(file, [utf8("ijkl")], 8), (error) => isCodedError(error, ErrorCode.DiskFull));
   assert.deepEqual(await readAt(file, 8, 0), utf8("abcdefgh"));
+  await file.close();
+});
+
+test("where every core is taken a long write is made after the turn it is asked for in, up to 4 MiB", async () => {
+  const turnEnds: (() => void)[] = [];
+  const { ways, disk } = watched({}, { coresTaken: true, afterTurn: (callback) => turnEnds.push(callback) });
+  const file = await disk.openFile("long", "create");
+  const heard: string[] = [];
+  const write = (name: string, length: number) =>
+    new Promise<void>((resolve) =>
+      file.write([new Uint8Array(length).fill(length % 251)], 0, (error) => {
+        assert.equal(error, undefined);
+        heard.push(name);
+        resolve();
+      }),
+    );
+  const long = [write("first", 65_537), write("second", 4_194_304)];
+  await write("short", 65_536);
+  assert.deepEqual([ways.splice(0), heard], [["at once"], ["short"]]);
+  for (const end of turnEnds.splice(0)) end();
+  await Promise.all(long);
+  assert.deepEqual(
+    [ways.splice(0), heard],
+    [
+      ["at once", "at once"],
+      ["short", "first", "second"],
+    ],
+  );
+  assert.deepEqual(await readAt(file, 1, 4_194_303), Uint8Array.of(4_194_304 % 251));
+  await write("too long", 4_194_305);
+  assert.deepEqual(ways, ["pool"]);
+  await file.close();
+});
+
+test("long writes that wait for the end of the turn go to the pool when one before them met a slow disk", async () => {
+  const turnEnds: (() => void)[] = [];
+  const options = { coresTaken: true, afterTurn: (callback: () => void) => void turnEnds.push(callback) };
+  const { ways, clock, disk } = watched({}, options);
+  const file = await disk.openFile("slow-long", "create");
+  const long = new Uint8Array(2_097_152);
+  const writes = [written(file, [long], 0), written(file, [long], 2_097_152), written(file, [long], 0)];
+  clock.writeMs = 4;
+  turnEnds.shift()?.();
+  clock.writeMs = 4.1;
+  for (const end of turnEnds.splice(0)) end();
+  await Promise.all(writes);
+  assert.deepEqual(ways, ["at once", "at once", "pool"]);
+  await file.close();
+});
+
+test("a long write at once that fails says with what", async () => {
+  const fail = () => {
+    throw Object.assign(new Error("no room"), { code: "ENOSPC" });
+  };
+  const { disk } = watched({ writevSync: fail }, { coresTaken: true });
+  const file = await disk.openFile("full", "create");
+  const refused = written(file, [new Uint8Array(100_000)], 0);
+  await assert.rejects(refused, (error) => isCodedError(error, ErrorCode.DiskFull));
   await file.close();
 });
