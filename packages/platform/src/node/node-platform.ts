@@ -5,7 +5,6 @@ import { type Log, silentLog } from "../log.ts";
 import { type Metrics, silentMetrics } from "../metrics.ts";
 import type { Platform } from "../platform.ts";
 import type { Tracer } from "../tracer.ts";
-import type { FileCalls } from "./file-calls.ts";
 import { createNodeClock } from "./node-clock.ts";
 import { NodeDisk } from "./node-disk.ts";
 import { createNodeHost } from "./node-host.ts";
@@ -26,11 +25,10 @@ export function createNodePlatform(options: {
   metrics?: Metrics;
   tracer?: Tracer | undefined;
 }): Platform {
-  const { dataPath, threadsCount = 1 } = options;
   return {
     clock: createNodeClock(),
     random: nodeRandom,
-    disk: new NodeDisk(resolve(dataPath), fileCalls(threadsCount), openFilesMax(threadsCount)),
+    disk: openDisk(resolve(options.dataPath), options.threadsCount ?? 1),
     log: options.log ?? silentLog,
     metrics: options.metrics ?? silentMetrics,
     host: createNodeHost(),
@@ -40,9 +38,11 @@ export function createNodePlatform(options: {
 }
 
 /** Where threads like this one use every core, the pool's would only take turns with them. */
-function fileCalls(threadsCount: number): FileCalls {
+function openDisk(root: string, threadsCount: number): NodeDisk {
   const calls = fs as QuickCalls;
-  if (availableParallelism() > threadsCount) return quickWrites(calls);
+  const handlesMax = openFilesMax(threadsCount);
+  if (availableParallelism() > threadsCount) return new NodeDisk(root, quickWrites(calls), handlesMax);
   const writes = quickWrites(calls, { coresTaken: true });
-  return quickReads({ ...writes, readSync: calls.readSync });
+  const both = quickReads({ ...writes, readSync: calls.readSync });
+  return new NodeDisk(root, both, handlesMax, (callback) => void setImmediate(callback));
 }

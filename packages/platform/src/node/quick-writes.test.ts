@@ -100,60 +100,25 @@ test("a write at once that is short goes on, and one that fails says with what",
   await file.close();
 });
 
-test("where every core is taken a long write is made after the turn it is asked for in, up to 4 MiB", async () => {
-  const turnEnds: (() => void)[] = [];
-  const { ways, disk } = watched({}, { coresTaken: true, afterTurn: (callback) => turnEnds.push(callback) });
+test("where every core is taken a write of up to 4 MiB is made at once", async () => {
+  const { ways, disk } = watched({}, { coresTaken: true });
   const file = await disk.openFile("long", "create");
-  const heard: string[] = [];
-  const write = (name: string, length: number) =>
-    new Promise<void>((resolve) =>
-      file.write([new Uint8Array(length).fill(length % 251)], 0, (error) => {
-        assert.equal(error, undefined);
-        heard.push(name);
-        resolve();
-      }),
-    );
-  const long = [write("first", 65_537), write("second", 4_194_304)];
-  await write("short", 65_536);
-  assert.deepEqual([ways.splice(0), heard], [["at once"], ["short"]]);
-  for (const end of turnEnds.splice(0)) end();
-  await Promise.all(long);
-  assert.deepEqual(
-    [ways.splice(0), heard],
-    [
-      ["at once", "at once"],
-      ["short", "first", "second"],
-    ],
-  );
-  assert.deepEqual(await readAt(file, 1, 4_194_303), Uint8Array.of(4_194_304 % 251));
-  await write("too long", 4_194_305);
-  assert.deepEqual(ways, ["pool"]);
+  await written(file, [new Uint8Array(4_194_303).fill(1), utf8("a")], 0);
+  await written(file, [new Uint8Array(4_194_304).fill(2), utf8("b")], 4_194_304);
+  assert.deepEqual(ways, ["at once", "pool"]);
+  assert.deepEqual(await readAt(file, 3, 4_194_302), Uint8Array.of(1, 97, 2));
   await file.close();
 });
 
-test("long writes that wait for the end of the turn go to the pool when one before them met a slow disk", async () => {
-  const turnEnds: (() => void)[] = [];
-  const options = { coresTaken: true, afterTurn: (callback: () => void) => void turnEnds.push(callback) };
-  const { ways, clock, disk } = watched({}, options);
+test("a long write at once may take as long as copying it takes, and a bit", async () => {
+  const { ways, clock, disk } = watched({}, { coresTaken: true });
   const file = await disk.openFile("slow-long", "create");
-  const long = new Uint8Array(2_097_152);
-  const writes = [written(file, [long], 0), written(file, [long], 2_097_152), written(file, [long], 0)];
+  const write = (length: number) => written(file, [new Uint8Array(length)], 0);
   clock.writeMs = 4;
-  turnEnds.shift()?.();
+  await write(2_097_152);
   clock.writeMs = 4.1;
-  for (const end of turnEnds.splice(0)) end();
-  await Promise.all(writes);
+  await write(2_097_152);
+  await write(1);
   assert.deepEqual(ways, ["at once", "at once", "pool"]);
-  await file.close();
-});
-
-test("a long write at once that fails says with what", async () => {
-  const fail = () => {
-    throw Object.assign(new Error("no room"), { code: "ENOSPC" });
-  };
-  const { disk } = watched({ writevSync: fail }, { coresTaken: true });
-  const file = await disk.openFile("full", "create");
-  const refused = written(file, [new Uint8Array(100_000)], 0);
-  await assert.rejects(refused, (error) => isCodedError(error, ErrorCode.DiskFull));
   await file.close();
 });

@@ -24,13 +24,11 @@ export interface QuickCalls extends FileCalls {
 export interface QuickWriteOptions {
   /**
    * Threads like this one use every core, so that the pool's threads take time from them: long writes are made
-   * here too, after this turn of the event loop, in which more may gather for the next one.
+   * here too.
    */
   readonly coresTaken?: boolean;
   /** Monotonic milliseconds. */
   readonly now?: () => number;
-  /** Calls back when the event loop has looked at everything that came in. */
-  readonly afterTurn?: (callback: () => void) => void;
 }
 
 /**
@@ -41,32 +39,20 @@ export interface QuickWriteOptions {
  * @see docs/adr/0060
  */
 export function quickWrites(calls: QuickCalls, options: QuickWriteOptions = {}): FileCalls {
-  const { coresTaken = false, now = () => performance.now(), afterTurn = setImmediate } = options;
+  const { coresTaken = false, now = () => performance.now() } = options;
   const lengthMax = coresTaken ? QUICK_LENGTH_MAX_ALONE : QUICK_LENGTH_MAX;
   let pooledUntil = 0;
-  const write = (fd: number, parts: readonly Uint8Array[], position: number, length: number) => {
-    const start = now();
-    const result = writeNow(calls, fd, parts, position);
-    const end = now();
-    if (end - start > SLOW_MS + Math.floor(length / LENGTH_PER_MS)) pooledUntil = end + PAUSE_MS;
-    return result;
-  };
   return {
     writev(fd, parts, position, done) {
+      const start = now();
       const length = lengthOf(parts);
-      if (length > lengthMax || now() < pooledUntil) {
+      if (start < pooledUntil || length > lengthMax) {
         calls.writev(fd, parts, position, done);
         return;
       }
-      if (length > QUICK_LENGTH_MAX) {
-        afterTurn(() => {
-          if (now() < pooledUntil) return calls.writev(fd, parts, position, done);
-          const { error, written } = write(fd, parts, position, length);
-          done(error, written);
-        });
-        return;
-      }
-      const { error, written } = write(fd, parts, position, length);
+      const { error, written } = writeNow(calls, fd, parts, position);
+      const end = now();
+      if (end - start > SLOW_MS + Math.floor(length / LENGTH_PER_MS)) pooledUntil = end + PAUSE_MS;
       queueMicrotask(() => done(error, written));
     },
     read: (...call) => calls.read(...call),
