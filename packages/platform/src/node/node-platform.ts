@@ -1,5 +1,4 @@
 import fs from "node:fs";
-import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { type Log, silentLog } from "../log.ts";
 import { type Metrics, silentMetrics } from "../metrics.ts";
@@ -25,23 +24,28 @@ export function createNodePlatform(options: {
   metrics?: Metrics;
   tracer?: Tracer | undefined;
 }): Platform {
+  const { dataPath, threadsCount = 1 } = options;
+  const host = createNodeHost();
+  const hasCoreLeft = host.facts.threadsCount > threadsCount;
   return {
     clock: createNodeClock(),
     random: nodeRandom,
-    disk: openDisk(resolve(options.dataPath), options.threadsCount ?? 1),
+    disk: openDisk(resolve(dataPath), hasCoreLeft, openFilesMax(threadsCount)),
     log: options.log ?? silentLog,
     metrics: options.metrics ?? silentMetrics,
-    host: createNodeHost(),
+    host,
     passwords: createNodePasswords(),
     tracer: options.tracer,
   };
 }
 
-/** Where threads like this one use every core, the pool's would only take turns with them. */
-function openDisk(root: string, threadsCount: number): NodeDisk {
+/**
+ * Where threads like this one use every core, the pool's would only take turns with them.
+ * @see docs/adr/0060
+ */
+function openDisk(root: string, hasCoreLeft: boolean, handlesMax: number): NodeDisk {
   const calls = fs as QuickCalls;
-  const handlesMax = openFilesMax(threadsCount);
-  if (availableParallelism() > threadsCount) return new NodeDisk(root, quickWrites(calls), handlesMax);
+  if (hasCoreLeft) return new NodeDisk(root, quickWrites(calls), handlesMax);
   const writes = quickWrites(calls, { coresTaken: true });
   const both = quickReads({ ...writes, readSync: calls.readSync });
   return new NodeDisk(root, both, handlesMax, (callback) => void setImmediate(callback));
