@@ -7,10 +7,13 @@ import type { FileCalls } from "./file-calls.ts";
 const QUICK_LENGTH_MAX = 65_536;
 /** Longest one where none is left: a whole group of writes. */
 const QUICK_LENGTH_MAX_ALONE = 4_194_304;
-/** A write that took longer waited for the disk: a hundred times what a short one takes. */
+/** A short write that took longer waited for the disk: a hundred times what it takes. */
 const SLOW_MS = 2;
-/** What a long one may take besides: five times what copying takes. */
-const LENGTH_PER_MS = 1_048_576;
+/**
+ * A long one may lose its core to another thread meanwhile, for some 4 ms; what the system lets a writer wait
+ * for a slow disk is 10 ms and more.
+ */
+const SLOW_MS_LONG = 8;
 /** How long the pool gets every write after one that waited: a slow disk holds all up once in it. */
 const PAUSE_MS = 1_000;
 
@@ -52,7 +55,7 @@ export function quickWrites(calls: QuickCalls, options: QuickWriteOptions = {}):
       }
       const { error, written } = writeNow(calls, fd, parts, position);
       const end = now();
-      if (end - start > SLOW_MS + Math.floor(length / LENGTH_PER_MS)) pooledUntil = end + PAUSE_MS;
+      if (end - start > (length > QUICK_LENGTH_MAX ? SLOW_MS_LONG : SLOW_MS)) pooledUntil = end + PAUSE_MS;
       queueMicrotask(() => done(error, written));
     },
     read: (...call) => calls.read(...call),
