@@ -1,5 +1,6 @@
-// XXH3-64 of 241..1024 bytes with SIMD: what most frames are. One incomplete block, so nothing is scrambled and the
-// lanes never leave the registers. Longer input takes `long-hash.ts`, whose lanes lie in memory between blocks.
+// XXH3-64 of 241..1024 bytes with SIMD: what most frames are. One incomplete block, so nothing is scrambled
+// and the lanes never leave the registers. Longer input takes `long-hash.ts`, whose lanes lie in memory between
+// blocks.
 import { mergePairs, swapped } from "./lanes-simd";
 import { LAST_STRIPE_SECRET, MERGE_SECRET, SECRET } from "./layout";
 import { avalanche } from "./mixing";
@@ -11,7 +12,8 @@ export function hashMiddle(at: usize, length: usize): u64 {
   let sum1 = i64x2(P64_2, P64_3);
   let sum2 = i64x2(P64_4, P32_2);
   let sum3 = i64x2(P64_5, P32_1);
-  // The input itself is added to the neighbour of its lane: summed up apart, it changes places once at the end.
+  // The input itself is added to the neighbour of its lane: summed up apart, it changes places once at the
+  // end.
   let plain0 = i64x2.splat(0);
   let plain1 = i64x2.splat(0);
   let plain2 = i64x2.splat(0);

@@ -26,8 +26,8 @@ export interface QuickCalls extends FileCalls {
 /** Where and when writes are made. */
 export interface QuickWriteOptions {
   /**
-   * Threads like this one use every core, so that the pool's threads take time from them: long writes are made
-   * here too.
+   * Threads like this one use every core, so that the pool's threads take time from them: long writes are
+   * made here too.
    */
   readonly coresTaken?: boolean;
   /** Monotonic milliseconds. */
