@@ -9,7 +9,7 @@ import {
   USER_HEADERS_LENGTH,
 } from "./batch-format";
 import { WINDOW_START } from "./layout";
-import { advanceWindow, closeWindow, openWindow, putU64 } from "./window";
+import { advanceWindow, closeWindowAt, hashAwayUpTo, LAST_U64, openWindow, windowPosition } from "./window";
 
 /** Bytes the frame at `at` spans, or 0 when its header or what it announces runs past `end`. */
 export function frameLength(at: usize, end: usize): usize {
@@ -40,24 +40,30 @@ export function batchEnd(position: usize): usize {
   return position + (load<u64>(position, BATCH_LENGTH) as usize);
 }
 
-/** Begins a batch checksum with the header's part of it: the bytes before the checksum, then the count. */
-export function openBatchChecksum(header: usize): void {
+/**
+ * Begins a batch checksum with the header's part of it: the bytes before the checksum, then the count.
+ * @returns where in the window the frames' checksums go
+ */
+export function openBatchChecksum(header: usize): usize {
   openWindow();
   memory.copy(WINDOW_START, header, BATCH_CHECKSUM);
   store<u32>(WINDOW_START + BATCH_CHECKSUM, load<u32>(header, MESSAGE_COUNT));
   advanceWindow(BATCH_CHECKSUM + 4);
+  return windowPosition();
 }
 
 /** Writes the checksum of a header over the frames in `at..end`. False when they do not fill that exactly. */
 export function renewBatchChecksum(header: usize, at: usize, end: usize): bool {
-  openBatchChecksum(header);
+  let fill = openBatchChecksum(header);
   while (at < end) {
     const frame = frameLength(at, end);
     if (frame === 0) return false;
-    putU64(load<u64>(at));
+    if (fill > LAST_U64) fill = hashAwayUpTo(fill);
+    store<u64>(fill, load<u64>(at));
+    fill += 8;
     at += frame;
   }
-  store<u64>(header, closeWindow(), BATCH_CHECKSUM);
+  store<u64>(header, closeWindowAt(fill), BATCH_CHECKSUM);
   return true;
 }
 

@@ -17,7 +17,7 @@ import {
   skipFrames,
 } from "./frames";
 import { hash } from "./hash";
-import { closeWindow, putU64 } from "./window";
+import { closeWindowAt, hashAwayUpTo, LAST_U64 } from "./window";
 
 export { hash } from "./hash";
 export { faultIndex, faultPosition, verifyBatch } from "./verify";
@@ -40,16 +40,18 @@ export function copy(target: usize, position: usize, length: usize): void {
 /** Fills in every frame's checksum and the batch's. 3 when a frame does not fit the batch. */
 export function sealBatch(position: usize): i32 {
   const end = batchEnd(position);
-  openBatchChecksum(position);
+  let fill = openBatchChecksum(position);
   for (let at = framesStart(position); at < end; ) {
     const frame = frameLength(at, end);
     if (frame === 0) return MALFORMED;
     const checksum = hash(at + FRAME_ID, frame - FRAME_ID);
     store<u64>(at, checksum);
-    putU64(checksum);
+    if (fill > LAST_U64) fill = hashAwayUpTo(fill);
+    store<u64>(fill, checksum);
+    fill += 8;
     at += frame;
   }
-  store<u64>(position, closeWindow(), BATCH_CHECKSUM);
+  store<u64>(position, closeWindowAt(fill), BATCH_CHECKSUM);
   return 0;
 }
 

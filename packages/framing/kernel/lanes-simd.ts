@@ -28,7 +28,10 @@ export function takeEndSimd(lanes: usize, at: usize, end: usize): void {
 
 /** The sum of the four folded pairs of lanes. */
 export function mergeSimd(lanes: usize): u64 {
-  return mergeTwoPairs(lanes, SECRET + MERGE_SECRET) + mergeTwoPairs(lanes + 32, SECRET + MERGE_SECRET + 32);
+  return (
+    mergePairs(v128.load(lanes), v128.load(lanes, 16), SECRET + MERGE_SECRET) +
+    mergePairs(v128.load(lanes, 32), v128.load(lanes, 48), SECRET + MERGE_SECRET + 32)
+  );
 }
 
 /**
@@ -84,9 +87,9 @@ function takeStripes(lanes: usize, at: usize, stripes: usize, lastStripe: usize)
 }
 
 /** `fold` of `mixing.ts` for two pairs of lanes at once, and their sum. */
-function mergeTwoPairs(lanes: usize, secret: usize): u64 {
-  const first = v128.xor(v128.load(lanes), v128.load(secret));
-  const second = v128.xor(v128.load(lanes, 16), v128.load(secret, 16));
+export function mergePairs(lanes0: v128, lanes1: v128, secret: usize): u64 {
+  const first = v128.xor(lanes0, v128.load(secret));
+  const second = v128.xor(lanes1, v128.load(secret, 16));
   // Halves of the left and right factors: low first, low second, high first, high second.
   const left = v128.shuffle<u32>(first, second, 0, 4, 1, 5);
   const right = v128.shuffle<u32>(first, second, 2, 6, 3, 7);
@@ -105,6 +108,6 @@ function mergeTwoPairs(lanes: usize, secret: usize): u64 {
 }
 
 /** The two 64-bit halves in each other's place. */
-function swapped(data: v128): v128 {
+export function swapped(data: v128): v128 {
   return v128.shuffle<u64>(data, data, 1, 0);
 }

@@ -31,6 +31,7 @@ export const SCRAMBLE_SECRET: usize = 128;
  * A long input is hashed in stripes of 64 bytes, the secret moving on by 8 bytes each, until it is used up.
  */
 export const STRIPES_PER_BLOCK: usize = 16;
+export const BLOCK_LENGTH: usize = 1024;
 
 // From BASE + 0x1000 to BASE + 0x7000 lies the host's scratch, see `ChecksumKernel.scratch`.
 

@@ -15,7 +15,7 @@ import {
 } from "./batch-format";
 import { batchEnd, frameLength, framesStart, isFrameReservedZero, openBatchChecksum } from "./frames";
 import { hash } from "./hash";
-import { closeWindow, putU64 } from "./window";
+import { closeWindowAt, hashAwayUpTo, LAST_U64 } from "./window";
 
 /**
  * After a fault: the frame's index, -1 for the header, and the place in bytes from the start of the batch.
@@ -27,7 +27,7 @@ export let faultPosition: u32 = 0;
 export function verifyBatch(position: usize, length: usize): i32 {
   const fault = verifyHeader(position, length);
   if (fault !== 0) return fault;
-  openBatchChecksum(position);
+  let fill = openBatchChecksum(position);
   const end = batchEnd(position);
   let at = framesStart(position);
   let index: u32 = 0;
@@ -43,11 +43,13 @@ export function verifyBatch(position: usize, length: usize): i32 {
     else if (load<u32>(at, OFFSET_DELTA) - firstDelta !== index) {
       return refuse(MALFORMED, index as i32, at - position + OFFSET_DELTA);
     }
-    putU64(stored);
+    if (fill > LAST_U64) fill = hashAwayUpTo(fill);
+    store<u64>(fill, stored);
+    fill += 8;
     at += frame;
     index++;
   }
-  return verifyWhole(position, length, index);
+  return verifyWhole(position, length, index, closeWindowAt(fill));
 }
 
 function verifyHeader(position: usize, length: usize): i32 {
@@ -62,10 +64,10 @@ function verifyHeader(position: usize, length: usize): i32 {
 }
 
 /** What shows only after the walk: the count, the batch checksum, and that nothing follows the batch. */
-function verifyWhole(position: usize, length: usize, frames: u32): i32 {
+function verifyWhole(position: usize, length: usize, frames: u32, checksum: u64): i32 {
   const count = load<u32>(position, MESSAGE_COUNT);
   if (count !== frames) return refuse(MALFORMED, -1, MESSAGE_COUNT);
-  if (closeWindow() !== load<u64>(position, BATCH_CHECKSUM)) {
+  if (checksum !== load<u64>(position, BATCH_CHECKSUM)) {
     return refuse(BAD_BATCH_CHECKSUM, -1, BATCH_CHECKSUM);
   }
   if (count === 0) return refuse(MALFORMED, -1, MESSAGE_COUNT);

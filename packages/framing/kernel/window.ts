@@ -31,11 +31,23 @@ export function advanceWindow(length: usize): void {
   fill += length;
 }
 
-/** Puts eight bytes in. */
-export function putU64(value: u64): void {
-  if (WINDOW_END - fill < 8) hashAway();
-  store<u64>(fill, value);
-  fill += 8;
+/** The last place in the window where eight bytes may be put. */
+export const LAST_U64: usize = WINDOW_END - 8;
+
+/**
+ * For a loop that keeps the position to itself: it has put bytes up to `at`, which is behind `LAST_U64`.
+ * @returns where it goes on, at or before `LAST_U64`
+ */
+export function hashAwayUpTo(at: usize): usize {
+  fill = at;
+  hashAway();
+  return fill;
+}
+
+/** The hash of all bytes put in since `openWindow`, the last ones up to `at` by such a loop. */
+export function closeWindowAt(at: usize): u64 {
+  fill = at;
+  return closeWindow();
 }
 
 /** The hash of all bytes put in since `openWindow`. */

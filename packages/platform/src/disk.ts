@@ -63,6 +63,11 @@ export interface DiskLock {
 export interface Disk {
   /** Where the paths lead, for messages to people. */
   readonly root: string;
+  /**
+   * Calls back when a group of long writes had best begin: when the event loop has looked at everything that
+   * came in with the first of them. Where it is missing, at once: writes are made elsewhere meanwhile.
+   */
+  readonly gather?: ((callback: () => void) => void) | undefined;
   openFile(path: string, mode: OpenMode): Promise<DiskFile>;
   /** Entries sorted by name; an absent directory is an empty list. */
   readDirectory(path: string): Promise<readonly DirectoryEntry[]>;

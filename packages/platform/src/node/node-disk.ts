@@ -38,13 +38,20 @@ const OPEN_FILES_MAX = 256;
 /** The operating system's files below one directory. Makes nothing until asked; `calls` is for tests. */
 export class NodeDisk implements Disk {
   readonly root: string;
+  readonly gather: Disk["gather"];
   readonly #calls: FileCalls;
   readonly #openFiles: OpenFiles;
   readonly #wholeWrites = new WholeWrites(this);
 
   /** @param openFilesMax  handles that stay open, see `OpenFiles` */
-  constructor(root: string, calls: FileCalls = quickWrites(fs as QuickCalls), openFilesMax = OPEN_FILES_MAX) {
+  constructor(
+    root: string,
+    calls: FileCalls = quickWrites(fs as QuickCalls),
+    openFilesMax = OPEN_FILES_MAX,
+    gather?: Disk["gather"],
+  ) {
     this.root = root;
+    this.gather = gather;
     this.#calls = calls;
     this.#openFiles = new OpenFiles(openFilesMax, calls);
   }

@@ -191,3 +191,11 @@ test("the platform's disk begins at the data path, made absolute", () => {
   const platform = createNodePlatform({ dataPath: "some/data" });
   assert.equal(platform.disk.root, `${process.cwd()}/some/data`);
 });
+
+test("groups of long writes gather where threads use every core, and only there", () => {
+  const cores = createNodeHost().facts.threadsCount;
+  const gathers = (threadsCount: number) =>
+    createNodePlatform({ dataPath: "some/data", threadsCount }).disk.gather !== undefined;
+  assert.equal(gathers(cores), true);
+  assert.equal(gathers(cores - 1), false);
+});

@@ -1,3 +1,4 @@
+import fs from "node:fs";
 import { resolve } from "node:path";
 import { type Log, silentLog } from "../log.ts";
 import { type Metrics, silentMetrics } from "../metrics.ts";
@@ -9,6 +10,8 @@ import { createNodeHost } from "./node-host.ts";
 import { createNodePasswords } from "./node-passwords.ts";
 import { nodeRandom } from "./node-random.ts";
 import { openFilesMax } from "./open-files-max.ts";
+import { quickReads } from "./quick-reads.ts";
+import { type QuickCalls, quickWrites } from "./quick-writes.ts";
 
 /**
  * The real surroundings of a process whose disk begins at `dataPath`. Opens and creates nothing.
@@ -21,14 +24,29 @@ export function createNodePlatform(options: {
   metrics?: Metrics;
   tracer?: Tracer | undefined;
 }): Platform {
+  const { dataPath, threadsCount = 1 } = options;
+  const host = createNodeHost();
+  const hasCoreLeft = host.facts.threadsCount > threadsCount;
   return {
     clock: createNodeClock(),
     random: nodeRandom,
-    disk: new NodeDisk(resolve(options.dataPath), undefined, openFilesMax(options.threadsCount ?? 1)),
+    disk: openDisk(resolve(dataPath), hasCoreLeft, openFilesMax(threadsCount)),
     log: options.log ?? silentLog,
     metrics: options.metrics ?? silentMetrics,
-    host: createNodeHost(),
+    host,
     passwords: createNodePasswords(),
     tracer: options.tracer,
   };
+}
+
+/**
+ * Where threads like this one use every core, the pool's would only take turns with them.
+ * @see docs/adr/0060
+ */
+function openDisk(root: string, hasCoreLeft: boolean, handlesMax: number): NodeDisk {
+  const calls = fs as QuickCalls;
+  if (hasCoreLeft) return new NodeDisk(root, quickWrites(calls), handlesMax);
+  const writes = quickWrites(calls, { coresTaken: true });
+  const both = quickReads({ ...writes, readSync: calls.readSync });
+  return new NodeDisk(root, both, handlesMax, (callback) => void setImmediate(callback));
 }

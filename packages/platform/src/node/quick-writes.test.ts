@@ -8,18 +8,19 @@ import { ErrorCode, isCodedError } from "@millrace/errors";
 import { utf8 } from "@millrace/testkit";
 import { readAt, written } from "../disk.compliance.ts";
 import { NodeDisk } from "./node-disk.ts";
-import { type QuickCalls, quickWrites } from "./quick-writes.ts";
+import { type QuickCalls, type QuickWriteOptions, quickWrites } from "./quick-writes.ts";
 
 const root = await mkdtemp(join(tmpdir(), "millrace-quick-"));
 after(() => rm(root, { recursive: true, force: true }));
 
 /** Real calls that note which way each write took; a write at once takes as long as the test says. */
-function watched(changes: Partial<QuickCalls> = {}) {
+function watched(changes: Partial<QuickCalls> = {}, options: QuickWriteOptions = {}) {
   const ways: string[] = [];
   const clock = { nowMs: 0, writeMs: 0 };
   const real = fs as QuickCalls;
   const calls: QuickCalls = {
     read: real.read,
+    readSync: real.readSync,
     fdatasync: real.fdatasync,
     writev(...call) {
       ways.push("pool");
@@ -35,10 +36,7 @@ function watched(changes: Partial<QuickCalls> = {}) {
   return {
     ways,
     clock,
-    disk: new NodeDisk(
-      root,
-      quickWrites(calls, () => clock.nowMs),
-    ),
+    disk: new NodeDisk(root, quickWrites(calls, { ...options, now: () => clock.nowMs })),
   };
 }
 
@@ -99,5 +97,32 @@ test("a write at once that is short goes on, and one that fails says with what",
   assert.deepEqual(rounds.splice(0), [0, 4]);
   await assert.rejects(written(file, [utf8("ijkl")], 8), (error) => isCodedError(error, ErrorCode.DiskFull));
   assert.deepEqual(await readAt(file, 8, 0), utf8("abcdefgh"));
+  await file.close();
+});
+
+test("where every core is taken a write of up to 4 MiB is made at once", async () => {
+  const { ways, disk } = watched({}, { coresTaken: true });
+  const file = await disk.openFile("long", "create");
+  await written(file, [new Uint8Array(4_194_303).fill(1), utf8("a")], 0);
+  await written(file, [new Uint8Array(4_194_304).fill(2), utf8("b")], 4_194_304);
+  assert.deepEqual(ways, ["at once", "pool"]);
+  assert.deepEqual(await readAt(file, 3, 4_194_302), Uint8Array.of(1, 97, 2));
+  await file.close();
+});
+
+test("a long write at once may lose its core for a while, and then has waited for the disk", async () => {
+  const { ways, clock, disk } = watched({}, { coresTaken: true });
+  const file = await disk.openFile("slow-long", "create");
+  const write = (length: number) => written(file, [new Uint8Array(length)], 0);
+  clock.writeMs = 8;
+  await write(65_537);
+  clock.writeMs = 8.1;
+  await write(65_537);
+  await write(1);
+  clock.nowMs += 1_000;
+  clock.writeMs = 2.1;
+  await write(65_536);
+  await write(1);
+  assert.deepEqual(ways, ["at once", "at once", "pool", "at once", "pool"]);
   await file.close();
 });

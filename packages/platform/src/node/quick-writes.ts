@@ -1,17 +1,37 @@
 import type { FileCalls } from "./file-calls.ts";
 
 /**
- * Longest write made at once: into the page cache it takes some 15 µs, what the way through the pool costs.
+ * Longest write made at once where a core is left for the pool: into the page cache it takes some 15 µs, what
+ * the way through the pool costs.
  */
 const QUICK_LENGTH_MAX = 65_536;
-/** A write that took longer waited for the disk: a hundred times what one takes. */
+/** Longest one where none is left: a whole group of writes. */
+const QUICK_LENGTH_MAX_ALONE = 4_194_304;
+/** A short write that took longer waited for the disk: a hundred times what it takes. */
 const SLOW_MS = 2;
+/**
+ * A long one may lose its core to another thread meanwhile, for some 4 ms; what the system lets a writer wait
+ * for a slow disk is 10 ms and more.
+ */
+const SLOW_MS_LONG = 8;
 /** How long the pool gets every write after one that waited: a slow disk holds all up once in it. */
 const PAUSE_MS = 1_000;
 
 /** The calls of `node:fs` this needs; tests give others. */
 export interface QuickCalls extends FileCalls {
   writevSync(fd: number, parts: readonly Uint8Array[], position: number): number;
+  readSync(fd: number, target: Uint8Array, offset: number, length: number, position: number): number;
+}
+
+/** Where and when writes are made. */
+export interface QuickWriteOptions {
+  /**
+   * Threads like this one use every core, so that the pool's threads take time from them: long writes are
+   * made here too.
+   */
+  readonly coresTaken?: boolean;
+  /** Monotonic milliseconds. */
+  readonly now?: () => number;
 }
 
 /**
@@ -19,21 +39,23 @@ export interface QuickCalls extends FileCalls {
  * switches between threads, which is more than the write. Once one has waited for the disk the pool gets them
  * all for a while, so that a slow disk does not hold up every connection. `done` is called after the call.
  *
- * @param now  monotonic milliseconds
  * @see docs/adr/0060
  */
-export function quickWrites(calls: QuickCalls, now: () => number = () => performance.now()): FileCalls {
+export function quickWrites(calls: QuickCalls, options: QuickWriteOptions = {}): FileCalls {
+  const { coresTaken = false, now = () => performance.now() } = options;
+  const lengthMax = coresTaken ? QUICK_LENGTH_MAX_ALONE : QUICK_LENGTH_MAX;
   let pooledUntil = 0;
   return {
     writev(fd, parts, position, done) {
       const start = now();
-      if (start < pooledUntil || lengthOf(parts) > QUICK_LENGTH_MAX) {
+      const length = lengthOf(parts);
+      if (start < pooledUntil || length > lengthMax) {
         calls.writev(fd, parts, position, done);
         return;
       }
       const { error, written } = writeNow(calls, fd, parts, position);
       const end = now();
-      if (end - start > SLOW_MS) pooledUntil = end + PAUSE_MS;
+      if (end - start > (length > QUICK_LENGTH_MAX ? SLOW_MS_LONG : SLOW_MS)) pooledUntil = end + PAUSE_MS;
       queueMicrotask(() => done(error, written));
     },
     read: (...call) => calls.read(...call),

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { DiskCall } from "@millrace/platform/sim";
+import { type DiskCall, SimDisk } from "@millrace/platform/sim";
 import { Bench } from "./partition-fixture.test.ts";
 
 /** Calls the disk got while `action` ran. */
@@ -41,6 +41,28 @@ describe("a group", () => {
       writesTo(calls, ".ops").map((call) => call.length / 128),
       [8, 8, 4],
     );
+    await bench.close();
+  });
+
+  it("begins when the disk says so where its first batch is large, and carries what came until then", async () => {
+    const begins: (() => void)[] = [];
+    const gather = (callback: () => void) => void begins.push(callback);
+    const bench = await Bench.open({ disk: Object.assign(new SimDisk({ seed: 3 }), { gather }) });
+    const text = "x".repeat(17_000);
+    const calls = await callsOf(bench, async () => {
+      const appended = Array.from({ length: 3 }, () => bench.append([text]));
+      await new Promise(setImmediate);
+      appended.push(bench.append(["small"]));
+      assert.equal(begins.length, 1);
+      begins.pop()?.();
+      await Promise.all(appended);
+    });
+    assert.deepEqual(
+      writesTo(calls, ".ops").map((call) => call.length / 128),
+      [4],
+    );
+    assert.equal((await callsOf(bench, () => bench.append(["small"]))).length, 2);
+    assert.equal(begins.length, 0);
     await bench.close();
   });
 

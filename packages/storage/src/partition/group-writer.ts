@@ -11,7 +11,7 @@ import { createSegmentFiles, dropSegmentFiles, type SegmentFiles } from "../segm
 import { ActiveFiles } from "./active-files.ts";
 import { CommitMarks } from "./commit-marks.ts";
 import { asCodedError, fenced, mayPass } from "./fence.ts";
-import { Group } from "./group.ts";
+import { Group, LARGE_LENGTH } from "./group.ts";
 import type { OpEntry } from "./op-entry.ts";
 import { moveTo, type PartitionState } from "./partition-state.ts";
 
@@ -86,7 +86,7 @@ export class GroupWriter {
   /** Queues an op; its `done` is called once it is on disk or never will be. */
   submit(entry: OpEntry): void {
     this.#queue.push(entry);
-    this.#begin();
+    this.#begin((entry.batch?.length ?? 0) >= LARGE_LENGTH);
   }
 
   /**
@@ -101,10 +101,13 @@ export class GroupWriter {
     await marked;
   }
 
-  #begin(): void {
+  /** `isLarge`: worth waiting for what comes in with it, where the disk says so. */
+  #begin(isLarge = false): void {
     if (this.#busy) return;
     this.#busy = true;
-    queueMicrotask(() => this.#next());
+    const { gather } = this.#options.disk;
+    if (isLarge && gather !== undefined) gather(() => this.#next());
+    else queueMicrotask(() => this.#next());
   }
 
   /** Answers when nothing is queued or on its way. */

@@ -19,7 +19,7 @@ const GROUP_LARGE_MAX = 8;
 /** Ops in one group: half a megabyte of records. */
 const GROUP_OPS_MAX = 4096;
 /** A batch from this length on is large. */
-const LARGE_LENGTH = 16_384;
+export const LARGE_LENGTH = 16_384;
 const RECORD_BYTES_FIRST = 1024;
 
 /**

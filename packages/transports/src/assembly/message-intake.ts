@@ -25,6 +25,7 @@ export class MessageIntake {
   readonly #assembler: MessageAssembler;
   #heldBack: Uint8Array | undefined;
   #closed = false;
+  #endedInPlace = false;
 
   constructor(options: IntakeOptions) {
     this.#options = options;
@@ -35,6 +36,14 @@ export class MessageIntake {
   get owed(): { readonly index: number; readonly length: number } | undefined {
     if (!this.#assembler.midMessage || this.#heldBack !== undefined) return undefined;
     return { index: this.#assembler.messagesTaken, length: this.#assembler.begunLength };
+  }
+
+  /**
+   * The last read ended a message in its place: the next one is likely as long, and what is read of it before
+   * its length is known has to be copied.
+   */
+  get endedInPlace(): boolean {
+    return this.#endedInPlace;
   }
 
   /** Longest message from the next one on, in bytes; never more than the options say. */
@@ -51,12 +60,14 @@ export class MessageIntake {
   filled(length: number): void {
     if (this.#closed) return;
     this.#assembler.filled(length);
+    this.#endedInPlace = !this.#assembler.midMessage;
     this.#options.onReadEnd();
   }
 
   /** One read brought these bytes; they are the caller's again on return. */
   received(bytes: Uint8Array): void {
     if (this.#closed) return;
+    this.#endedInPlace = false;
     if (this.#heldBack === undefined) this.#take(bytes, false);
     else this.#heldBack = joined(this.#heldBack, bytes);
   }

@@ -14,6 +14,9 @@ const CLOSE_GRACE_MS = 5000;
 /** Slowest pace of a long message beyond the base time: a poor line still has it, a leech wants less. */
 const SLOWEST_LENGTH_PER_MS = 1024;
 
+/** What is read of the message after a long one: enough to know its length, little to copy. */
+const SHORT_LANDING_LENGTH = 4096;
+
 /** What a connection needs besides its socket. */
 export interface TcpConnectionOptions {
   readonly space: MessageSpace;
@@ -61,10 +64,13 @@ export class TcpConnection implements Connection {
    * rest into `landing`, which all connections share: its bytes are taken before the read's callback returns.
    */
   onread(landing: Uint8Array): OnReadOpts {
+    const shortLanding = landing.subarray(0, SHORT_LANDING_LENGTH);
+    const landingNow = () => (this.#intake.endedInPlace ? shortLanding : landing);
     return {
-      buffer: () => this.#intake.target(landing.length) ?? landing,
+      buffer: () => this.#intake.target(landing.length) ?? landingNow(),
       callback: (length, buffer) => {
-        if (buffer === landing) this.#intake.received(landing.subarray(0, length));
+        const isLanding = buffer === landing || buffer === shortLanding;
+        if (isLanding) this.#intake.received(landing.subarray(0, length));
         else this.#intake.filled(length);
         return true;
       },
