@@ -17,7 +17,7 @@ export interface IntakeOptions extends AssemblerOptions {
  * The receiving side of a connection: feeds an assembler and holds bytes back while there is no room for
  * them.
  *
- * Held back is at most what one read brought (64 KiB on sockets), for the carrier stops reading at `onFull`;
+ * Held back is at most what one read brought (see `Landing`), for the carrier stops reading at `onFull`;
  * so all connections together hold back at most their number times that.
  */
 export class MessageIntake {

@@ -2,17 +2,18 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { HeapLeases } from "@millrace/framing";
 import { ExactSpace } from "../assembly/message-space.ts";
+import { LANDING_LENGTH, Landing } from "./landing.ts";
 import { TcpConnection } from "./tcp-connection.ts";
 
-const LANDING_LENGTH = 65_536;
+const WIDE = 4 * LANDING_LENGTH;
 
 /** A connection that was attached to no socket: the test reads `stream` for it. */
-function readerOf(stream: Uint8Array) {
+function readerOf(stream: Uint8Array, landing = new Landing()) {
   const received: Uint8Array[] = [];
   const space = new ExactSpace(new HeapLeases());
   const connection = new TcpConnection({ space, messageLengthMax: 1_000_000 });
   connection.onMessage = (messageLease) => received.push(messageLease.bytes.slice());
-  const { buffer, callback } = connection.onread(new Uint8Array(LANDING_LENGTH));
+  const { buffer, callback } = connection.onread(landing);
   let at = 0;
   /** Reads as much as fits and there is, at most `available`; the length of the place it was given. */
   const read = (available = stream.length): number => {
@@ -46,4 +47,29 @@ test("a long message of which the end comes apart is whole, and short ones after
   const { received, read } = readerOf(Buffer.concat(messages));
   while (received.length < messages.length) read(70_001);
   assert.deepEqual(received, messages);
+});
+
+test("who fills the usual place reads four times as much at a time, until a read brings little", () => {
+  const messages = Array.from({ length: 2000 }, (_, at) => messageOf(300 + (at % 7), at % 250));
+  const { received, read } = readerOf(Buffer.concat(messages));
+  assert.deepEqual([read(), read(), read(70_000)], [LANDING_LENGTH, WIDE, WIDE]);
+  assert.deepEqual([read(LANDING_LENGTH - 1), read(10), read()], [WIDE, LANDING_LENGTH, LANDING_LENGTH]);
+  assert.equal(read(), WIDE);
+  while (received.length < messages.length) read();
+  assert.deepEqual(received, messages);
+});
+
+test("no more than 64 connections read so much at a time", () => {
+  const stream = Buffer.concat(Array.from({ length: 3000 }, (_, at) => messageOf(300, at % 250)));
+  const landing = new Landing();
+  const readers = Array.from({ length: 65 }, () => readerOf(stream, landing));
+  for (const { read } of readers) assert.equal(read(), LANDING_LENGTH);
+  assert.deepEqual(
+    readers.map(({ read }) => read(100)),
+    [...Array.from({ length: 64 }, () => WIDE), LANDING_LENGTH],
+  );
+  const [first, , last] = [readers[0], readers[1], readers[64]];
+  assert.equal(last?.read(), LANDING_LENGTH, "one that read little has given its width back");
+  assert.equal(last?.read(), WIDE);
+  assert.equal(first?.read(), LANDING_LENGTH);
 });

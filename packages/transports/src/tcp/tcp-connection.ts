@@ -6,6 +6,7 @@ import { MessageIntake } from "../assembly/message-intake.ts";
 import type { MessageSpace } from "../assembly/message-space.ts";
 import { disconnected } from "../connection-lost.ts";
 import { peerText } from "../listening/addresses.ts";
+import { LANDING_LENGTH, type Landing, type LandingPlace } from "./landing.ts";
 import { WriteQueue } from "./write-queue.ts";
 
 /** How long a peer may take to take our last bytes and close its side after we closed ours. */
@@ -13,9 +14,6 @@ const CLOSE_GRACE_MS = 5000;
 
 /** Slowest pace of a long message beyond the base time: a poor line still has it, a leech wants less. */
 const SLOWEST_LENGTH_PER_MS = 1024;
-
-/** What is read of the message after a long one: enough to know its length, little to copy. */
-const SHORT_LANDING_LENGTH = 4096;
 
 /** What a connection needs besides its socket. */
 export interface TcpConnectionOptions {
@@ -38,6 +36,7 @@ export class TcpConnection implements Connection {
   readonly #options: TcpConnectionOptions;
   readonly #intake: MessageIntake;
   #socket!: Socket;
+  #landingPlace: LandingPlace | undefined;
   #writes!: WriteQueue;
   #pauses = 0;
   #closing = false;
@@ -61,16 +60,16 @@ export class TcpConnection implements Connection {
 
   /**
    * `onread` of the socket to attach: what a long message still lacks is read straight into its place, the
-   * rest into `landing`, which all connections share: its bytes are taken before the read's callback returns.
+   * rest where it lands with that of other connections.
    */
-  onread(landing: Uint8Array): OnReadOpts {
-    const shortLanding = landing.subarray(0, SHORT_LANDING_LENGTH);
-    const landingNow = () => (this.#intake.endedInPlace ? shortLanding : landing);
+  onread(landing: Landing): OnReadOpts {
+    const place = landing.place();
+    this.#landingPlace = place;
     return {
-      buffer: () => this.#intake.target(landing.length) ?? landingNow(),
+      buffer: () => this.#intake.target(LANDING_LENGTH) ?? place.next(this.#intake.endedInPlace),
       callback: (length, buffer) => {
-        const isLanding = buffer === landing || buffer === shortLanding;
-        if (isLanding) this.#intake.received(landing.subarray(0, length));
+        const landed = place.landed(buffer, length);
+        if (landed !== undefined) this.#intake.received(landed);
         else this.#intake.filled(length);
         return true;
       },
@@ -158,6 +157,7 @@ export class TcpConnection implements Connection {
 
   #finish(): void {
     clearTimeout(this.#graceTimer);
+    this.#landingPlace?.close();
     this.#intake.close();
     this.#writes.fail(this.#closeError ?? disconnected());
     const { onClose } = this;

@@ -8,10 +8,8 @@ import {
   SocketListener,
 } from "../../listening/socket-listener.ts";
 import { serverTlsOptions } from "../../tls/server-tls.ts";
+import { Landing } from "../landing.ts";
 import { TcpConnection } from "../tcp-connection.ts";
-
-/** What one read of a connection between long messages may bring: as much as Node itself reads at once. */
-const LANDING_LENGTH = 65_536;
 
 /** Where to listen, what to read into and whom to tell. */
 export interface ListenTcpOptions extends ListenOptions {
@@ -30,7 +28,7 @@ export type TcpListener = CountingListener;
 export async function listenTcp(options: ListenTcpOptions): Promise<TcpListener> {
   const { connectionsMax, closeGraceMs } = options;
   const useOnread = options.tls === undefined && (options.useOnread ?? (await onreadWorks()));
-  const landing = useOnread ? new Uint8Array(LANDING_LENGTH) : undefined;
+  const landing = useOnread ? new Landing() : undefined;
   const messageLengthMax = longestMessage(options);
   const server = createSocketServer(options, useOnread);
   const listener = new SocketListener("TCP", options, server);
