@@ -3,6 +3,7 @@
 // and MILLRACE_CLUSTER_TRACE=1 shows the whole history of a seed that breaks a promise.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { FAULTS_MIN, OPERATIONS_MIN, TICKS_MIN } from "../testing/cluster-history/history-world.ts";
 import { runHistory } from "../testing/cluster-history/run-history.ts";
 
 /** First and last seed: few, unless a range is asked for. */
@@ -13,8 +14,9 @@ const [firstSeed = 1, lastSeed = firstSeed] = (process.env["MILLRACE_CLUSTER_SEE
 describe("A cluster whose nodes, disks and links fail", () => {
   for (let seed = firstSeed; seed <= lastSeed; seed += 1) {
     it(`keeps its promises to clients and goes on when all is mended (seed ${seed}).`, async () => {
-      const { acknowledged } = await runHistory(seed);
+      const { acknowledged, ticks, operations, faults } = await runHistory(seed);
       assert.ok(acknowledged > 0, "something was written");
+      assert.ok(ticks >= TICKS_MIN && operations >= OPERATIONS_MIN && faults >= FAULTS_MIN, "it was long");
     });
   }
 
