@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { loadKeyHash, xxh3_64 } from "@millrace/framing";
+import { SimClock } from "@millrace/platform/sim";
 import {
   decodeGetConsumerOffsetReply,
   encodeCreateConsumerGroup,
@@ -69,7 +70,10 @@ const HISTORY_MAX_MS = 360_000;
 export async function runHistory(seed: number): Promise<HistoryEnd> {
   // Both take real time at their first use, while the clock of a history would go on.
   await Promise.all([loadTokenDigest(), loadKeyHash()]);
-  const cluster = new TestCluster(3, { seed, config: { snapshotEveryOps: SNAPSHOT_EVERY_OPS } });
+  const cluster = new TestCluster(3, {
+    ...{ seed, clock: new SimClock({ isClosed: true }) },
+    config: { snapshotEveryOps: SNAPSHOT_EVERY_OPS },
+  });
   const world = new HistoryWorld(seed, cluster);
   try {
     await play(world);
@@ -146,11 +150,8 @@ async function driveAll(world: HistoryWorld, all: readonly Promise<void>[]): Pro
     isOver = true;
   });
   over.catch(() => {});
-  const startMs = world.nowMs;
-  while (!isOver) {
-    assert.ok(world.nowMs - startMs < HISTORY_MAX_MS, "nodes start and clients come to their end");
-    await world.cluster.clock.run(1);
-  }
+  const isInTime = await world.cluster.clock.runUntil(() => isOver, HISTORY_MAX_MS);
+  assert.ok(isInTime, "nodes start and clients come to their end");
   await over;
 }
 
