@@ -17,9 +17,9 @@ const PAUSE_MAX_MS = 1200;
 /** Harm that is done in one storm. */
 const STORM_MIN = 6;
 const STORM_MAX = 16;
-/** Time between two storms: enough for an election and for what was missed, or not. */
-const CALM_MAX_MS = 20_000;
-/** A history with few operations lasts so many times as long at most; the rest are done when all is mended. */
+/** Longest time between two storms, by the seed: for an election and for what was missed, or not. */
+const CALMS_MAX_MS = [10_000, 30_000, 60_000] as const;
+/** With few operations it lasts so many times as long at most; the rest are done when all is mended. */
 const LENGTH_FACTOR_MAX = 2;
 const DISK_LATENCY_MAX_MS = 40;
 const DELAY_MAX_MS = 120;
@@ -53,10 +53,11 @@ export class Faults {
   /** One storm after the other until the history is long enough, then mends everything. */
   async run(): Promise<void> {
     const { world } = this;
+    const calmMaxMs = CALMS_MAX_MS[this.#random.below(CALMS_MAX_MS.length)]!;
     await this.#storm();
     while (!this.#isEnough()) {
       world.isCalm = true;
-      await world.sleep(1 + this.#random.below(CALM_MAX_MS));
+      await world.sleep(1 + this.#random.below(calmMaxMs));
       world.isCalm = false;
       await this.#storm();
     }

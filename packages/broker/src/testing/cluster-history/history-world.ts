@@ -10,7 +10,7 @@ export const TICKS_MIN = 10_000;
 export const OPERATIONS_MIN = 200;
 export const FAULTS_MIN = 20;
 /** Between storms of faults clients take so many times as long from one thing to the next. */
-const CALM_FACTOR = 8;
+const CALM_FACTOR = 16;
 
 /** What the actors of one history share. */
 export class HistoryWorld {
@@ -33,7 +33,10 @@ export class HistoryWorld {
   /** For a while nothing more is broken. */
   isCalm = false;
 
-  constructor(seed: number, cluster: TestCluster) {
+  readonly #note: ((line: string) => void) | undefined;
+
+  constructor(seed: number, cluster: TestCluster, note?: (line: string) => void) {
+    this.#note = note;
     this.seed = seed;
     this.cluster = cluster;
   }
@@ -64,7 +67,9 @@ export class HistoryWorld {
 
   /** Notes what happened. */
   trace(who: string, what: string): void {
-    this.lines.push(`${this.nowMs.toFixed(3)} ${who} ${what}`);
+    const line = `${this.nowMs.toFixed(3)} ${who} ${what}`;
+    this.lines.push(line);
+    this.#note?.(line);
   }
 
   sleep(ms: number): Promise<void> {

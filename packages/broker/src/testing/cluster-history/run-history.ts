@@ -48,8 +48,8 @@ class BrokenHistory extends Error {
   }
 }
 
-/** Lines of a broken history that are shown; all with `MILLRACE_CLUSTER_TRACE=1`. */
-const LINES_SHOWN = process.env["MILLRACE_CLUSTER_TRACE"] === "1" ? 100_000 : 40;
+/** Lines of a broken history that are shown. */
+const LINES_SHOWN = 40;
 /** So few that a node that was away needs the metadata of another one now and then. */
 const SNAPSHOT_EVERY_OPS = 10;
 /** Wall clocks of two nodes differ by so much at most. */
@@ -65,16 +65,17 @@ const HISTORY_MAX_MS = 360_000;
  * Plays the history of a seed: clients that write and read a cluster of three brokers while nodes, disks and
  * links fail; then all is mended, and what the clients were told must be true on each node.
  *
+ * @param note takes each line of the history as it comes
  * @throws Error that names the seed, when a promise was broken
  */
-export async function runHistory(seed: number): Promise<HistoryEnd> {
+export async function runHistory(seed: number, note?: (line: string) => void): Promise<HistoryEnd> {
   // Both take real time at their first use, while the clock of a history would go on.
   await Promise.all([loadTokenDigest(), loadKeyHash()]);
   const cluster = new TestCluster(3, {
     ...{ seed, clock: new SimClock({ isClosed: true }) },
     config: { snapshotEveryOps: SNAPSHOT_EVERY_OPS },
   });
-  const world = new HistoryWorld(seed, cluster);
+  const world = new HistoryWorld(seed, cluster, note);
   try {
     await play(world);
   } catch (error) {
