@@ -30,6 +30,7 @@ export interface SimClockOptions {
  */
 export class SimClock implements Clock {
   readonly #startMicros: number;
+  readonly #isClosed: boolean;
   readonly #settled: () => Promise<void>;
   readonly #events: SimEvent[] = [];
   #afterEvent: (() => void)[] = [];
@@ -39,6 +40,7 @@ export class SimClock implements Clock {
 
   constructor({ startMicros = START_MICROS, isClosed = false }: SimClockOptions = {}) {
     this.#startMicros = startMicros;
+    this.#isClosed = isClosed;
     this.#settled = isClosed ? promisesSettled : everythingSettled;
   }
 
@@ -91,8 +93,8 @@ export class SimClock implements Clock {
   }
 
   /**
-   * As `run(1)` again and again until `isDone` says so afterwards, or `maxMs` have passed; but milliseconds in
-   * which nothing falls due are skipped.
+   * As `run(1)` again and again until `isDone` says so afterwards, or `maxMs` have passed; but a closed clock
+   * skips milliseconds in which nothing falls due.
    *
    * @returns whether it is done
    */
@@ -105,7 +107,8 @@ export class SimClock implements Clock {
       this.#nowMs = stepEndMs;
       if (isDone()) return true;
       if (this.#nowMs >= endMs) return false;
-      this.#skipEmptySteps(endMs);
+      if (this.#isClosed) this.#skipEmptySteps(endMs);
+      else await this.#settled();
     }
   }
 

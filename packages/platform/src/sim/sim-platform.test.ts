@@ -105,3 +105,15 @@ test("running until something is so ends at the same time as running millisecond
   }
   assert.deepEqual(ends, [1001, 1001]);
 });
+
+test("each millisecond of an open clock is a turn of the event loop for what is no promise", async () => {
+  const clock = new SimClock();
+  let turns = 0;
+  const turn = (): void => {
+    turns += 1;
+    if (turns < 50) setImmediate(turn);
+  };
+  setImmediate(turn);
+  assert.equal(await clock.runUntil(() => turns === 50, 100), true);
+  assert.equal(clock.monotonicMs(), 50);
+});
