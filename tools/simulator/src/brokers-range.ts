@@ -6,6 +6,7 @@ import type { SeedRange } from "./seed-range.ts";
 /** Histories of whole brokers. */
 export class BrokersRange implements SeedRange {
   readonly flags = " --brokers";
+  readonly progressEvery = 50;
   failed = 0;
   readonly #isTraced: boolean;
   readonly #play: typeof runHistory;

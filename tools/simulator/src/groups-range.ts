@@ -8,6 +8,7 @@ import { Simulation } from "./simulation.ts";
 /** Runs of replicas alone. */
 export class GroupsRange implements SeedRange {
   readonly flags: string;
+  readonly progressEvery = 500;
   failed = 0;
   readonly #options: SimulatorOptions;
   readonly #counts = new RunCounts();

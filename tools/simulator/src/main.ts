@@ -20,9 +20,6 @@ commit. Without seeds, 40 fresh ones.
   --trace          every event a line
 `;
 
-/** A line of progress, for people who wait. */
-const PROGRESS_EVERY = 500;
-
 /** What the seeds were run with; they mean other runs with another commit. */
 function commit(): string {
   const told = (...args: string[]) => spawnSync("git", args, { encoding: "utf8" }).stdout?.trim() ?? "";
@@ -38,7 +35,7 @@ async function run(range: SeedRange, { from, to, minutes }: SimulatorOptions): P
   for (; seed <= to && !isStopped && performance.now() < endMs; seed += 1) {
     await range.run(seed);
     const count = seed - from + 1;
-    if (count % PROGRESS_EVERY === 0) console.log(`${count} seeds, ${range.failed} failed`);
+    if (count % range.progressEvery === 0) console.log(`${count} seeds, ${range.failed} failed`);
   }
   const lines = range.lines();
   for (const line of lines.slice(0, -1)) console.log(line);

@@ -2,6 +2,8 @@
 export interface SeedRange {
   /** How a run is asked for besides its seeds, with a space in front. */
   readonly flags: string;
+  /** Seeds after which there is a line of progress, for people who wait. */
+  readonly progressEvery: number;
   /** Seeds that broke a promise. */
   readonly failed: number;
   /** Runs one seed and says what it broke. */
