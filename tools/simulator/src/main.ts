@@ -1,9 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { setImmediate } from "node:timers/promises";
-import { Violation } from "./oracle/violation.ts";
+import { BrokersRange } from "./brokers-range.ts";
+import { GroupsRange } from "./groups-range.ts";
 import { readOptions, type SimulatorOptions } from "./read-options.ts";
-import { RunCounts } from "./run-counts.ts";
-import { Simulation, type SimulationReport } from "./simulation.ts";
+import type { SeedRange } from "./seed-range.ts";
 
 const USAGE = `Usage: npm run simulator -- [--seeds FROM..TO | --seed N] [options]
 
@@ -12,6 +11,7 @@ repeated, late and cut messages, kills, power loss, changed bits, slow disks, cl
 at least 10,000 ticks, 200 operations and 20 faults, and is the same run whenever it is run with the same
 commit. Without seeds, 40 fresh ones.
 
+  --brokers        three whole brokers and their clients instead, under such faults, for as long at least
   --replicas N     as many replicas (1..7) in every run; without it the seed says
   --ticks N        ticks of 10 ms with faults, before all is healed (default 10000)
   --mutation NAME  with a planted bug, which must be found
@@ -20,17 +20,6 @@ commit. Without seeds, 40 fresh ones.
   --trace          every event a line
 `;
 
-/** A line of progress, for people who wait. */
-const PROGRESS_EVERY = 500;
-
-/** Sums of a range. */
-interface Totals {
-  operations: number;
-  faults: number;
-  failed: number;
-  readonly counts: RunCounts;
-}
-
 /** What the seeds were run with; they mean other runs with another commit. */
 function commit(): string {
   const told = (...args: string[]) => spawnSync("git", args, { encoding: "utf8" }).stdout?.trim() ?? "";
@@ -38,51 +27,21 @@ function commit(): string {
   return `${told("rev-parse", "--short", "HEAD") || "unknown"}${changed}`;
 }
 
-/** Runs one seed; says what it broke and returns nothing when it did. */
-function runSeed(seed: number, options: SimulatorOptions): SimulationReport | undefined {
-  const note = options.isTraced ? (line: string) => console.log(line) : undefined;
-  try {
-    return new Simulation(seed, options, note).run();
-  } catch (error) {
-    if (!(error instanceof Violation)) throw error;
-    console.log(`VIOLATION (${error.kind}) with --seed ${seed}${flagsOf(options)} ${error.message}`);
-    return undefined;
-  }
-}
-
-function flagsOf({ replicas, ticks, mutation, isOutcomeOnly }: SimulatorOptions): string {
-  const flags = Object.entries({ replicas, ticks, mutation }).filter(([, value]) => value !== undefined);
-  return flags.map(([name, value]) => ` --${name} ${value}`).join("") + (isOutcomeOnly ? " --outcomes" : "");
-}
-
-function addTo(totals: Totals, report: SimulationReport | undefined): void {
-  if (report === undefined) totals.failed += 1;
-  else {
-    totals.operations += report.operations;
-    totals.faults += report.faults;
-    totals.counts.add(report.counts);
-  }
-}
-
-async function run(options: SimulatorOptions): Promise<boolean> {
-  const { from, to } = options;
-  const endMs = performance.now() + options.minutes * 60_000;
+async function run(range: SeedRange, { from, to, minutes }: SimulatorOptions): Promise<boolean> {
+  const endMs = performance.now() + minutes * 60_000;
   let isStopped = false;
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => (isStopped = true));
-  const totals: Totals = { operations: 0, faults: 0, failed: 0, counts: new RunCounts() };
   let seed = from;
   for (; seed <= to && !isStopped && performance.now() < endMs; seed += 1) {
-    const report = runSeed(seed, options);
-    addTo(totals, report);
+    await range.run(seed);
     const count = seed - from + 1;
-    if (count % PROGRESS_EVERY === 0) console.log(`${count} seeds, ${totals.failed} failed`);
-    await setImmediate();
+    if (count % range.progressEvery === 0) console.log(`${count} seeds, ${range.failed} failed`);
   }
-  const { operations, faults, failed, counts } = totals;
-  console.log(String(counts));
-  console.log(`${seed - from} seeds, ${operations} operations, ${faults} faults: ${failed} failed`);
-  if (seed <= to) console.log(`go on with --seeds ${seed}..${to}${flagsOf(options)}`);
-  return failed === 0;
+  const lines = range.lines();
+  for (const line of lines.slice(0, -1)) console.log(line);
+  console.log(`${seed - from} seeds, ${lines.at(-1)}: ${range.failed} failed`);
+  if (seed <= to) console.log(`go on with --seeds ${seed}..${to}${range.flags}`);
+  return range.failed === 0;
 }
 
 // Who reads the first lines of a trace only has seen enough.
@@ -102,6 +61,7 @@ function optionsOrAdvice(): SimulatorOptions | undefined {
 
 const options = optionsOrAdvice();
 if (options !== undefined) {
-  console.log(`seeds ${options.from}..${options.to}, commit ${commit()}`);
-  process.exitCode = (await run(options)) ? 0 : 1;
+  const range = options.isOfBrokers ? new BrokersRange(options) : new GroupsRange(options);
+  console.log(`seeds ${options.from}..${options.to}${range.flags}, commit ${commit()}`);
+  process.exitCode = (await run(range, options)) ? 0 : 1;
 }

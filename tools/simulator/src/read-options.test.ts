@@ -11,12 +11,14 @@ test("seeds are a number or a range, and without them some fresh ones are taken"
     mutation: undefined,
     isOutcomeOnly: false,
     isTraced: false,
+    isOfBrokers: false,
     minutes: Number.POSITIVE_INFINITY,
   });
   const { from, to } = readOptions(["--seeds", "5..900"]) ?? {};
   assert.deepEqual([from, to], [5, 900]);
   const fresh = readOptions([]);
   assert.equal((fresh?.to ?? 0) - (fresh?.from ?? 0), 39);
+  assert.equal(readOptions(["--brokers", "--seed", "7"])?.isOfBrokers, true);
   assert.equal(readOptions(["--help"]), undefined);
 });
 
@@ -26,5 +28,7 @@ test("wrong arguments are refused by name", () => {
   assert.throws(() => readOptions(["--replicas", "8"]), /--replicas 8 is no number of 1\.\.7/);
   assert.throws(() => readOptions(["--ticks", "0"]), /--ticks 0 is no number/);
   assert.throws(() => readOptions(["--minutes", "no"]), /--minutes no/);
+  assert.throws(() => readOptions(["--brokers", "--ticks", "5"]), /--ticks is for replicas alone/);
+  assert.throws(() => readOptions(["--brokers", "--outcomes"]), /--outcomes is for replicas alone/);
   assert.throws(() => readOptions(["--mutation", "nothing"]), /none of ackBeforeJournalWrite, forgetLogView/);
 });

@@ -10,6 +10,8 @@ export interface SimulatorOptions {
   readonly mutation: MutationName | undefined;
   readonly isOutcomeOnly: boolean;
   readonly isTraced: boolean;
+  /** Whole brokers instead of replicas alone. */
+  readonly isOfBrokers: boolean;
   readonly minutes: number;
 }
 
@@ -35,12 +37,14 @@ export function readOptions(args: readonly string[]): SimulatorOptions | undefin
       minutes: { type: "string", default: "Infinity" },
       outcomes: { type: "boolean", default: false },
       trace: { type: "boolean", default: false },
+      brokers: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
   });
   if (values.help) return undefined;
   const minutes = Number(values.minutes);
   if (!(minutes > 0)) throw new Error(`--minutes ${values.minutes} is no number above 0`);
+  if (values.brokers) refuseForBrokers(values);
   return {
     ...readSeeds(values.seed ?? values.seeds),
     replicas: readNumber("replicas", values.replicas, 1, REPLICAS_MAX),
@@ -48,8 +52,17 @@ export function readOptions(args: readonly string[]): SimulatorOptions | undefin
     mutation: readMutation(values.mutation),
     isOutcomeOnly: values.outcomes,
     isTraced: values.trace,
+    isOfBrokers: values.brokers,
     minutes,
   };
+}
+
+/** @throws Error for what shapes a run of replicas only */
+function refuseForBrokers(values: Readonly<Record<string, unknown>>): void {
+  for (const name of ["replicas", "ticks", "mutation", "outcomes"]) {
+    if (values[name] !== undefined && values[name] !== false)
+      throw new Error(`--${name} is for replicas alone, not for --brokers`);
+  }
 }
 
 function readSeeds(text: string | undefined): { readonly from: number; readonly to: number } {

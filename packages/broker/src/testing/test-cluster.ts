@@ -47,6 +47,8 @@ export interface TestClusterOptions {
   readonly config?: Partial<BrokerConfig>;
   /** Decides how long disks take and what they keep; default 0. */
   readonly seed?: number;
+  /** A clock that is there already. */
+  readonly clock?: SimClock;
 }
 
 /** A node as clients are told of it: node 0 listens for TCP on port 1000, node 1 on 1001. */
@@ -57,7 +59,7 @@ function rosterEntry(replica: number): ClusterNode {
 
 /** Brokers of one cluster in one thread, on one simulated clock, each with a disk of its own. */
 export class TestCluster {
-  readonly clock = new SimClock();
+  readonly clock: SimClock;
   readonly nodes: Node[];
   /** Frames for which this answers false are lost. */
   passes: (packet: Packet) => boolean = () => true;
@@ -74,6 +76,7 @@ export class TestCluster {
   readonly #random: SimRandom;
 
   constructor(replicaCount: number, options: TestClusterOptions = {}) {
+    this.clock = options.clock ?? new SimClock();
     this.#log = options.log;
     this.#config = { ...BROKER_DEFAULTS, tailCacheLengthMax: 2 * MIB, ...options.config };
     this.#seed = options.seed ?? 0;
@@ -245,7 +248,8 @@ export class TestCluster {
       isSettled = true;
     };
     promise.then(settle, settle);
-    await this.until(() => isSettled);
+    const isInTime = await this.clock.runUntil(() => isSettled, DRIVE_MAX_MS);
+    assert.ok(isInTime, "what a test drives settles within two minutes of simulated time");
     return promise;
   }
 

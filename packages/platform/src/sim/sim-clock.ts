@@ -1,10 +1,24 @@
 import type { Clock, Timer } from "../clock.ts";
 
+/** 2024-01-01. */
+const START_MICROS = 1_704_067_200_000_000;
+
 interface SimEvent {
   readonly atMs: number;
   readonly sequence: number;
   readonly callback: () => void;
   cancelled: boolean;
+}
+
+/** What a clock that runs waits for after each event. */
+export interface SimClockOptions {
+  /** Wall clock in microseconds at monotonic time zero; default 2024-01-01. */
+  readonly startMicros?: number;
+  /**
+   * Nothing but timers of this clock and promises moves what runs on it: no file, thread or real timer. Then
+   * an event is over once no promise is left that can settle, which takes no turn of the event loop.
+   */
+  readonly isClosed?: boolean;
 }
 
 /**
@@ -16,15 +30,18 @@ interface SimEvent {
  */
 export class SimClock implements Clock {
   readonly #startMicros: number;
+  readonly #isClosed: boolean;
+  readonly #settled: () => Promise<void>;
   readonly #events: SimEvent[] = [];
   #afterEvent: (() => void)[] = [];
   #nowMs = 0;
   #sequence = 0;
   #insideEvent = false;
 
-  /** `startMicros` is the wall clock at monotonic time zero; it defaults to 2024-01-01. */
-  constructor(startMicros = 1_704_067_200_000_000) {
+  constructor({ startMicros = START_MICROS, isClosed = false }: SimClockOptions = {}) {
     this.#startMicros = startMicros;
+    this.#isClosed = isClosed;
+    this.#settled = isClosed ? promisesSettled : everythingSettled;
   }
 
   wallMicros(): number {
@@ -70,9 +87,35 @@ export class SimClock implements Clock {
   /** As `advance`, and after every event waits until the promises it set off have settled. */
   async run(durationMs: number): Promise<void> {
     const endMs = this.#nowMs + durationMs;
-    await settled();
-    while (this.#fireNext(endMs)) await settled();
+    await this.#settled();
+    while (this.#fireNext(endMs)) await this.#settled();
     this.#nowMs = endMs;
+  }
+
+  /**
+   * As `run(1)` again and again until `isDone` says so afterwards, or `maxMs` have passed; but a closed clock
+   * skips milliseconds in which nothing falls due.
+   *
+   * @returns whether it is done
+   */
+  async runUntil(isDone: () => boolean, maxMs: number): Promise<boolean> {
+    const endMs = this.#nowMs + maxMs;
+    await this.#settled();
+    for (;;) {
+      const stepEndMs = this.#nowMs + 1;
+      while (this.#fireNext(stepEndMs)) await this.#settled();
+      this.#nowMs = stepEndMs;
+      if (isDone()) return true;
+      if (this.#nowMs >= endMs) return false;
+      if (this.#isClosed) this.#skipEmptySteps(endMs);
+      else await this.#settled();
+    }
+  }
+
+  /** One step after the other, so that the sum is the same number as without skipping. */
+  #skipEmptySteps(endMs: number): void {
+    const nextMs = this.nextTimerMs() ?? endMs;
+    while (this.#nowMs + 1 < nextMs && this.#nowMs + 1 < endMs) this.#nowMs += 1;
   }
 
   #fireNext(endMs: number): boolean {
@@ -112,6 +155,11 @@ export class SimClock implements Clock {
 }
 
 /** A turn of the event loop: every promise that can settle without time has settled. */
-function settled(): Promise<void> {
+function everythingSettled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Ticks of the process come when no microtask is left. */
+function promisesSettled(): Promise<void> {
+  return new Promise((resolve) => process.nextTick(resolve));
 }

@@ -5,7 +5,7 @@ import { SimClock } from "./sim-clock.ts";
 import { createSimPlatform } from "./sim-platform.ts";
 
 test("time stands still until it is moved, and wall and monotonic time move together", () => {
-  const clock = new SimClock(5_000_000);
+  const clock = new SimClock({ startMicros: 5_000_000 });
   assert.equal(clock.monotonicMs(), 0);
   clock.advance(1500);
   assert.equal(clock.monotonicMs(), 1500);
@@ -83,4 +83,37 @@ test("simulated passwords verify and are not stored clear", async () => {
   assert.ok(!stored.includes("secret"));
   assert.equal(await passwords.verify("secret", stored), true);
   assert.equal(await passwords.verify("other", stored), false);
+});
+
+test("running until something is so ends at the same time as running millisecond by millisecond", async () => {
+  const ends: number[] = [];
+  for (const isClosed of [false, true]) {
+    const clock = new SimClock({ isClosed });
+    const seen: number[] = [];
+    const settling = async (delayMs: number) => {
+      await new Promise<void>((resolve) => clock.setTimer(delayMs, resolve));
+      for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
+      seen.push(clock.monotonicMs());
+    };
+    for (const delayMs of [0.25, 1000.5, 1000.75, 1001.25]) void settling(delayMs);
+    assert.equal(await clock.runUntil(() => seen.length >= 2, 5000), true);
+    assert.deepEqual(seen, [0.25, 1000.5, 1000.75], "a millisecond is run to its end");
+    ends.push(clock.monotonicMs());
+    assert.equal(await clock.runUntil(() => false, 10), false);
+    assert.equal(clock.monotonicMs(), 1011);
+    assert.equal(seen.length, 4);
+  }
+  assert.deepEqual(ends, [1001, 1001]);
+});
+
+test("each millisecond of an open clock is a turn of the event loop for what is no promise", async () => {
+  const clock = new SimClock();
+  let turns = 0;
+  const turn = (): void => {
+    turns += 1;
+    if (turns < 50) setImmediate(turn);
+  };
+  setImmediate(turn);
+  assert.equal(await clock.runUntil(() => turns === 50, 100), true);
+  assert.equal(clock.monotonicMs(), 50);
 });

@@ -23,7 +23,8 @@ export const STREAM = "s";
 export const POLL_COUNT = 10_000;
 /** Topics that nobody deletes, so that there is always something to write to. */
 const TOPICS_KEPT = 2;
-const TOPICS_MAX = 6;
+/** Topics that there are at one time, at most. */
+const TOPICS_MAX = 5;
 /** Partitions of a topic. */
 const PARTITIONS_MAX = 3;
 
@@ -54,10 +55,10 @@ export abstract class Actor {
     this.client = new HistoryClient(world, BigInt(100 + number));
   }
 
-  /** One operation after the other until the cluster is healed. */
+  /** One operation after the other until the cluster is healed and enough was done. */
   async run(): Promise<void> {
-    while (this.world.healedMs === undefined) {
-      await this.world.sleep(1 + this.below(this.pauseMaxMs));
+    while (!this.world.isOver) {
+      await this.world.sleep(1 + this.below(this.pauseMaxMs * this.world.paceFactor));
       await this.act();
     }
     this.leave();
@@ -179,10 +180,9 @@ export class Administrator extends Actor {
 
   protected async act(): Promise<void> {
     const choice = this.below(4);
-    const { topics } = this.world;
-    const topic = topics[this.below(topics.length)];
-    if (choice === 0 && this.#made < TOPICS_MAX) await this.create();
-    else if (topic?.state !== "kept") return;
+    const topic = this.world.pickTopic(this.below);
+    if (choice === 0 && this.world.topicsKept < TOPICS_MAX) await this.create();
+    else if (topic === undefined) return;
     else if (choice === 1 && !this.#isFirst(topic)) await this.#delete(topic);
     else if (!topic.isPermanent) await this.purge(topic);
   }

@@ -1,5 +1,5 @@
 import type { Packet, SimDisk, SimRandom } from "@millrace/platform/sim";
-import type { HistoryWorld } from "./history-world.ts";
+import { FAULTS_MIN, type HistoryWorld, OPERATIONS_MIN, TICKS_MIN } from "./history-world.ts";
 
 /** What a seed may do to the nodes. */
 export interface FaultKinds {
@@ -14,8 +14,18 @@ export interface FaultKinds {
 const DOWN_MAX_MS = 4000;
 const FAULT_MAX_MS = 3000;
 const PAUSE_MAX_MS = 1200;
+/** Harm that is done in one storm. */
+const STORM_MIN = 6;
+const STORM_MAX = 16;
+/** Longest time between two storms, by the seed: for an election and for what was missed, or not. */
+const CALMS_MAX_MS = [10_000, 30_000, 60_000] as const;
+/** With few operations it lasts so many times as long at most; the rest are done when all is mended. */
+const LENGTH_FACTOR_MAX = 2;
 const DISK_LATENCY_MAX_MS = 40;
 const DELAY_MAX_MS = 120;
+/** Time until an operator replaces a disk that rots, or until all nodes serve after that. */
+const ROT_MAX_MS = 20_000;
+const LOOK_INTERVAL_MS = 50;
 /** Bytes of a file that rots: several batches. */
 const ROT_LENGTH_MIN = 2000;
 
@@ -40,22 +50,51 @@ export class Faults {
     cluster.delaysOf = (packet) => this.#delaysOf(packet);
   }
 
-  /** Does harm `count` times, one beside the other, then mends everything. */
-  async run(count: number): Promise<void> {
+  /** One storm after the other until the history is long enough, then mends everything. */
+  async run(): Promise<void> {
     const { world } = this;
-    for (let number = 0; number < count; number += 1) {
-      await world.sleep(1 + this.#random.below(PAUSE_MAX_MS));
-      const harm = this.#harm().finally(() => this.#underWay.delete(harm));
-      this.#underWay.add(harm);
+    const calmMaxMs = CALMS_MAX_MS[this.#random.below(CALMS_MAX_MS.length)]!;
+    await this.#storm();
+    while (!this.#isEnough()) {
+      world.isCalm = true;
+      await world.sleep(1 + this.#random.below(calmMaxMs));
+      world.isCalm = false;
+      await this.#storm();
     }
     await Promise.all(this.#underWay);
-    if (world.rotten !== undefined) await this.#replaceDisk(world.rotten);
-    world.trace("faults", "healed");
+    world.trace("faults", `healed after ${world.faults}`);
     world.healedMs = world.nowMs;
+    world.ticksMended = world.ticks;
   }
 
   get world(): HistoryWorld {
     return this.#world;
+  }
+
+  get #areAllUp(): boolean {
+    return this.#world.cluster.nodes.every(({ broker }) => broker !== undefined);
+  }
+
+  #isEnough(): boolean {
+    const { ticks, faults, operations } = this.#world;
+    if (ticks < TICKS_MIN || faults < FAULTS_MIN) return false;
+    return operations >= OPERATIONS_MIN || ticks >= LENGTH_FACTOR_MAX * TICKS_MIN;
+  }
+
+  /** Does harm some times, one beside the other. */
+  async #storm(): Promise<void> {
+    const count = STORM_MIN + this.#random.below(STORM_MAX - STORM_MIN);
+    for (let number = 0; number < count; number += 1) {
+      await this.#world.sleep(1 + this.#random.below(PAUSE_MAX_MS));
+      const harm = this.#harm().finally(() => this.#underWay.delete(harm));
+      this.#underWay.add(harm);
+    }
+  }
+
+  /** Notes a fault that does something. */
+  #does(who: string, what: string): void {
+    this.#world.faults += 1;
+    this.#world.trace(who, what);
   }
 
   #delaysOf(_packet: Packet): readonly number[] {
@@ -95,8 +134,7 @@ export class Faults {
   }
 
   async #wipe(at: number): Promise<void> {
-    const areUp = this.#world.cluster.nodes.every(({ broker }) => broker !== undefined);
-    if (!this.#kinds.hasWipe || this.#isWiped || !areUp) return;
+    if (!this.#kinds.hasWipe || this.#isWiped || !this.#areAllUp) return;
     this.#isWiped = true;
     await this.#down([at], "wiped", (one) => this.#world.cluster.wipe(one));
   }
@@ -117,8 +155,10 @@ export class Faults {
     if (this.#world.rotten !== undefined) return;
     this.#world.rotten = at;
     const bit = this.#random.below(4 * length);
-    this.#world.trace(`n${at}`, `rots ${path} bit ${bit}`);
+    this.#does(`n${at}`, `rots ${path} bit ${bit}`);
     node.disk.flipBit(path, bit);
+    await this.#world.sleep(1 + this.#random.below(ROT_MAX_MS));
+    await this.#replaceDisk(at);
   }
 
   async #pickFile(disk: SimDisk): Promise<{ path: string | undefined; length: number }> {
@@ -130,6 +170,7 @@ export class Faults {
 
   /** What an operator does with a disk that rots: the node comes back with an empty one. */
   async #replaceDisk(at: number): Promise<void> {
+    while (!this.#areAllUp) await this.#world.sleep(LOOK_INTERVAL_MS);
     this.#world.trace(`n${at}`, "gets a new disk");
     this.#world.end(at, () => this.#world.cluster.wipe(at));
     await this.#world.cluster.openNode(at);
@@ -139,10 +180,8 @@ export class Faults {
   async #down(nodes: readonly number[], how: string, end: (at: number) => void): Promise<void> {
     const { cluster } = this.#world;
     const ended = nodes.filter((at) => cluster.nodes[at]?.broker !== undefined);
-    for (const at of ended) {
-      this.#world.trace(`n${at}`, how);
-      this.#world.end(at, () => end(at));
-    }
+    if (ended.length > 0) this.#does(`n${ended}`, how);
+    for (const at of ended) this.#world.end(at, () => end(at));
     await Promise.all(ended.map((at) => this.#startLater(at)));
   }
 
@@ -164,7 +203,7 @@ export class Faults {
       others.map((one) => `${one}-${at}`),
     ];
     const links = kinds[this.#random.below(kinds.length)] ?? [];
-    this.#world.trace("links", `cut ${links}`);
+    this.#does("links", `cut ${links}`);
     for (const link of links) this.#cut.add(link);
     await this.#world.sleep(1 + this.#random.below(FAULT_MAX_MS));
     for (const link of links) this.#cut.delete(link);
@@ -174,7 +213,7 @@ export class Faults {
   async #spoil(): Promise<void> {
     const some = () => this.#random.fraction() * 0.3;
     this.#noise = { loss: some(), repeat: some(), delay: this.#random.fraction() };
-    this.#world.trace("links", `spoilt ${JSON.stringify(this.#noise)}`);
+    this.#does("links", `spoilt ${JSON.stringify(this.#noise)}`);
     await this.#world.sleep(1 + this.#random.below(FAULT_MAX_MS));
     this.#noise = { loss: 0, repeat: 0, delay: 0 };
     this.#world.trace("links", "clean");
@@ -184,7 +223,7 @@ export class Faults {
     const node = this.#world.cluster.nodes[at];
     if (node === undefined) return;
     node.diskLatencyMaxMs = 1 + this.#random.below(DISK_LATENCY_MAX_MS);
-    this.#world.trace(`n${at}`, `slow disk ${node.diskLatencyMaxMs}`);
+    this.#does(`n${at}`, `slow disk ${node.diskLatencyMaxMs}`);
     await this.#world.sleep(1 + this.#random.below(FAULT_MAX_MS));
     node.diskLatencyMaxMs = 0;
   }

@@ -17,6 +17,7 @@ export interface Reader {
 
 /** Who has not committed what it was given. */
 interface Holder extends Reader {
+  readonly firstOffset: number;
   readonly lastOffset: number;
 }
 
@@ -45,23 +46,28 @@ export class GroupOracle {
   /** A member was given messages: none is left out, and nobody who is there has them uncommitted. */
   given(partition: TopicOracle, messages: readonly PolledMessage[], by: Reader): void {
     const first = messages[0]?.offset ?? 0;
+    const lastOffset = messages.at(-1)?.offset ?? -1;
     const committed = this.#tried.get(partition) ?? -1;
     assert.ok(first <= committed + 1, `${partition.label} goes on at ${first}, ${committed} was committed`);
     const given = this.#given.get(partition) ?? new Set();
     this.#given.set(partition, given);
     for (const { text } of messages) given.add(text);
+    // A node that is behind gives again what was committed elsewhere; nobody has that to commit any more.
+    const firstOffset = Math.max(first, committed + 1);
+    if (firstOffset > lastOffset) return;
     const before = this.#holders.get(partition);
     // A node that is behind serves who owned it before; it can commit nothing.
     if (before !== undefined && by.generation < before.generation) return;
     const isHeld = before?.isConnected() === true && by.nowMs - before.nowMs < HELD_MS;
     const isOther = before !== undefined && before.member !== by.member;
     // What lies before the next member's first message was committed, whether or not that was answered yet.
-    const isGivenAgain = before !== undefined && first <= before.lastOffset;
+    const isGivenAgain =
+      before !== undefined && firstOffset <= before.lastOffset && lastOffset >= before.firstOffset;
     assert.ok(
       !(isHeld && isOther && isGivenAgain),
       `${partition.label} is ${before?.member}'s, not ${by.member}'s`,
     );
-    this.#holders.set(partition, { ...by, lastOffset: messages.at(-1)?.offset ?? -1 });
+    this.#holders.set(partition, { ...by, firstOffset, lastOffset });
   }
 
   committing(partition: TopicOracle, offset: number): void {

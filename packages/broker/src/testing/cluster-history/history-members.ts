@@ -67,7 +67,9 @@ export class Member extends Actor {
     if (messages.length === 0) return undefined;
     partition.read(messages);
     const { id } = this.client;
-    this.world.trace(`c${id}`, `is given ${partition.label}@${messages[0]?.offset} +${messages.length}`);
+    const range = `${messages[0]?.offset} +${messages.length}`;
+    const by = `on ${this.client.node}, generation ${generation}`;
+    this.world.trace(`c${id}`, `is given ${partition.label}@${range} ${by}`);
     this.#group.given(partition, messages, {
       ...{ member: id, generation, nowMs: this.world.nowMs },
       isConnected: () => this.client.connection === connection,

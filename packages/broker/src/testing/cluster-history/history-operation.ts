@@ -32,10 +32,11 @@ export async function carryOut(
   operation: Operation,
 ): Promise<Outcome> {
   const request = client.takeNumber();
+  const begunMs = world.nowMs;
   for (let isRetried = false; ; ) {
     const { healedMs } = world;
     assert.ok(
-      healedMs === undefined || world.nowMs - healedMs < PROGRESS_MAX_MS,
+      healedMs === undefined || world.nowMs - Math.max(begunMs, healedMs) < PROGRESS_MAX_MS,
       `${operation.name} of client ${client.id} is answered soon after healing`,
     );
     const isThere = await client.goTo(below(3) === 0 ? below(world.cluster.nodes.length) : client.node);
@@ -46,7 +47,10 @@ export async function carryOut(
       // What another node made may not be known yet where it is asked for.
       const isUnknown = code === ErrorCode.ResourceNotFound;
       if (isUnknown && operation.mayBeGone()) return { answer: undefined, isRetried };
-      if (code !== undefined && !isTransient(code) && !isUnknown) return { answer, isRetried };
+      if (code !== undefined && !isTransient(code) && !isUnknown) {
+        world.operations += 1;
+        return { answer, isRetried };
+      }
       isRetried ||= code === undefined || code === ErrorCode.TransientNotCommitted;
     } else if (below(2) === 0) client.node = below(world.cluster.nodes.length);
     await world.sleep(1 + below(PAUSE_MAX_MS));

@@ -3,6 +3,15 @@ import type { TestCluster } from "../test-cluster.ts";
 import type { HistoryClient } from "./history-client.ts";
 import type { TopicOracle } from "./history-oracle.ts";
 
+/** A tick of every replica's clock, at the pace of the cluster's. */
+const TICK_MS = 10;
+/** What every history comes to at least: ticks with faults, operations that were answered, faults. */
+export const TICKS_MIN = 10_000;
+export const OPERATIONS_MIN = 200;
+export const FAULTS_MIN = 20;
+/** Between storms of faults clients take so many times as long from one thing to the next. */
+const CALM_FACTOR = 16;
+
 /** What the actors of one history share. */
 export class HistoryWorld {
   readonly cluster: TestCluster;
@@ -13,16 +22,42 @@ export class HistoryWorld {
   /** A node on whose disk a bit has changed by itself. */
   rotten: number | undefined;
   readonly lines: string[] = [];
-  /** When everything was mended: nothing goes wrong any more, and nobody begins anything. */
+  /** When everything was mended: nothing goes wrong any more. */
   healedMs: number | undefined;
+  /** Ticks until then. */
+  ticksMended = 0;
+  /** Operations that were answered, each once. */
+  operations = 0;
+  /** Faults that did something. */
+  faults = 0;
+  /** For a while nothing more is broken. */
+  isCalm = false;
 
-  constructor(seed: number, cluster: TestCluster) {
+  readonly #note: ((line: string) => void) | undefined;
+
+  constructor(seed: number, cluster: TestCluster, note?: (line: string) => void) {
+    this.#note = note;
     this.seed = seed;
     this.cluster = cluster;
   }
 
   get nowMs(): number {
     return this.cluster.clock.monotonicMs();
+  }
+
+  /** Ticks since the beginning. */
+  get ticks(): number {
+    return Math.floor(this.nowMs / TICK_MS);
+  }
+
+  /** Nobody begins anything any more. */
+  get isOver(): boolean {
+    return this.healedMs !== undefined && this.operations >= OPERATIONS_MIN;
+  }
+
+  /** What a client's pause is multiplied with. */
+  get paceFactor(): number {
+    return this.isCalm ? CALM_FACTOR : 1;
   }
 
   /** Chance of one actor. */
@@ -32,7 +67,9 @@ export class HistoryWorld {
 
   /** Notes what happened. */
   trace(who: string, what: string): void {
-    this.lines.push(`${this.nowMs.toFixed(3)} ${who} ${what}`);
+    const line = `${this.nowMs.toFixed(3)} ${who} ${what}`;
+    this.lines.push(line);
+    this.#note?.(line);
   }
 
   sleep(ms: number): Promise<void> {
@@ -42,6 +79,12 @@ export class HistoryWorld {
   /** All partitions of a topic. */
   partitionsOf({ name }: TopicOracle): TopicOracle[] {
     return this.topics.filter((one) => one.name === name);
+  }
+
+  /** Topics that nobody has begun to delete. */
+  get topicsKept(): number {
+    const kept = this.topics.filter(({ state }) => state === "kept");
+    return new Set(kept.map(({ name }) => name)).size;
   }
 
   /** A partition of a topic that nobody has begun to delete. */
