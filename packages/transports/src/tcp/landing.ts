@@ -1,6 +1,6 @@
 /** What one read of a connection between long messages may bring: as much as Node itself reads at once. */
 export const LANDING_LENGTH = 65_536;
-/** The same for one that has filled that: many short messages of one read share all that is done once a read. */
+/** The same for one that has filled that: many short messages of one read share what is done once a read. */
 const WIDE_LENGTH = 262_144;
 /** What is read of the message after a long one: enough to know its length, little to copy. */
 const HEAD_LENGTH = 4096;
