@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { encodeRequestHeader, HEADER_LENGTH, HeapLeases } from "@millrace/framing";
+import { commandAt, encodeRequestHeader, HEADER_LENGTH, HeapLeases, WireCommand } from "@millrace/framing";
 import { type Connection, TransportKind } from "@millrace/platform";
 import { SimClock } from "@millrace/platform/sim";
-import { Operation } from "@millrace/protocol";
+import { EvictionReason, Operation } from "@millrace/protocol";
 import { ReplySlots } from "../replies/reply-slots.ts";
 import { ClientConnection, type ConnectionLimits } from "./client-connection.ts";
 import type { ClientRequest } from "./client-request.ts";
+import type { Session } from "./session.ts";
 
 /** A connection whose requests a test answers by hand. */
 function connected(limits: Partial<ConnectionLimits> = {}) {
@@ -14,6 +15,7 @@ function connected(limits: Partial<ConnectionLimits> = {}) {
   const allReplies = { length: 0 };
   const begun: ClientRequest[] = [];
   const written: (() => void)[] = [];
+  const sent: Uint8Array[] = [];
   const state = { pauses: 0, isClosed: false, endedCount: 0, writesAtOnce: true };
   const connection = {
     transport: TransportKind.memory,
@@ -22,7 +24,8 @@ function connected(limits: Partial<ConnectionLimits> = {}) {
     onReadEnd: () => {},
     onDrain: () => {},
     onClose: () => {},
-    send(_parts: readonly Uint8Array[], onWritten: () => void) {
+    send(parts: readonly Uint8Array[], onWritten: () => void) {
+      sent.push(...parts);
       if (state.writesAtOnce) onWritten();
       else written.push(onWritten);
       return true;
@@ -65,8 +68,10 @@ function connected(limits: Partial<ConnectionLimits> = {}) {
     encodeRequestHeader(lease.bytes, { length: HEADER_LENGTH, client: 1n, operation });
     connection.onMessage(lease);
   };
-  return { one, begun, state, written, connection, clock, receive, allReplies };
+  return { one, begun, state, written, sent, connection, clock, receive, allReplies };
 }
+
+const commandOf = ({ buffer, byteOffset }: Uint8Array) => commandAt(new DataView(buffer, byteOffset), 0);
 
 const SEND = Operation.SendMessages;
 const READ = Operation.NonReplicated;
@@ -171,6 +176,17 @@ test("Finishing answers what was received, takes nothing more, and closes.", asy
   begun[1]?.answer();
   await clock.run(0);
   assert.deepEqual([begun.length, state.isClosed], [2, true]);
+});
+
+test("An eviction leaves behind the answers that are due and closes, whatever waited for its turn.", async () => {
+  const { one, begun, receive, state, clock, sent, allReplies } = connected();
+  one.session = { client: 7n } as Session;
+  for (let index = 0; index < 3; index++) receive(READ);
+  one.evict(EvictionReason.StaleClient);
+  begun[0]?.answer();
+  await clock.run(0);
+  assert.deepEqual([begun.length, state.isClosed, allReplies.length], [1, true, 0]);
+  assert.deepEqual(sent.map(commandOf), [WireCommand.reply, WireCommand.eviction]);
 });
 
 test("A closed connection lets go of what waits; what has begun may still be answered into nothing.", async () => {

@@ -148,9 +148,13 @@ export class ClientRequest implements ExpectedReply {
     this.#settle(undefined, [header], undefined);
   }
 
-  /** The request is dropped unanswered, because its connection ended before its turn. */
+  /**
+   * The request is dropped unanswered, because its connection ends before its turn. What leaves in its place
+   * is nothing, so that an eviction behind it leaves too.
+   */
   abandon(): void {
     assert(this.parts === undefined, "an abandoned request has no answer");
+    this.parts = NOTHING;
     this.#messageLease.release();
   }
 

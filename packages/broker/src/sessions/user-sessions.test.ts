@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { encodeDeletePersonalAccessToken } from "@millrace/protocol";
+import {
+  encodeCreatePersonalAccessToken,
+  encodeDeletePersonalAccessToken,
+  encodeDeleteUser,
+  toIdentifier,
+} from "@millrace/protocol";
 import { TestServer } from "../testing/test-server.ts";
-import { createToken } from "../testing/test-users.ts";
+import { createToken, createUser, PASSWORD } from "../testing/test-users.ts";
 import { hasLostToken } from "./user-sessions.ts";
 
 test("A session that ends with a token has lost it once it is expired or deleted, and not before.", async () => {
@@ -18,5 +23,24 @@ test("A session that ends with a token has lost it once it is expired or deleted
   assert.deepEqual([with1s, forEver, undefined].map(isLost), [true, false, false]);
   await root.ok("DeletePersonalAccessToken", encodeDeletePersonalAccessToken({ name: "long" }));
   assert.deepEqual([with1s, forEver, undefined].map(isLost), [true, true, false]);
+  await server.stop();
+});
+
+test("A deleted user's session ends though requests of his wait for their turn.", async () => {
+  const server = await TestServer.start({ diskLatencyMaxMs: 3 });
+  const root = await server.login();
+  assert.equal((await server.drive(createUser(root, "alice"))).code, 0);
+  const alice = server.connect();
+  await server.drive(alice.login({ client: 7n, username: "alice", password: PASSWORD }));
+  const sessions = () => [...server.broker.shard.metadata.clientTable.sessions()].length;
+  assert.equal(sessions(), 2);
+  for (let name = 0; name < 10; name += 1) {
+    const body = encodeCreatePersonalAccessToken({ name: `t${name}`, expiryMicros: 0n });
+    alice.command("CreatePersonalAccessToken", body).catch(() => undefined);
+  }
+  await server.drive(root.ok("DeleteUser", encodeDeleteUser({ user: toIdentifier("alice") })));
+  await server.platform.clock.run(1000);
+  assert.equal(alice.isClosed, true);
+  assert.equal(sessions(), 1);
   await server.stop();
 });

@@ -14,7 +14,7 @@ function poolOfOneBlock(): { pool: BlockPool; block: Lease } {
   return { pool, block };
 }
 
-test("whoever waits is called once, in order, and who waits again is called with the next room", () => {
+test("whoever waits is called once, in order, and who waits again is called with the next room", async () => {
   const { pool, block } = poolOfOneBlock();
   const queue = new RoomQueue(pool);
   const calls: string[] = [];
@@ -28,13 +28,15 @@ test("whoever waits is called once, in order, and who waits again is called with
   queue.add(gone);
   queue.remove(gone);
   block.release();
+  await Promise.resolve();
   assert.deepEqual(calls, ["again", "once"]);
   pool.allocate(1)?.release();
+  await Promise.resolve();
   assert.deepEqual(calls, ["again", "once", "again"]);
   assert.equal(queue.length, 0);
 });
 
-test("connections that closed while they waited are forgotten, however many there were", () => {
+test("connections that closed while they waited are forgotten, however many there were", async () => {
   const { pool, block } = poolOfOneBlock();
   const space = new SharedSpace(pool);
   const message = new Uint8Array(256);
@@ -58,4 +60,5 @@ test("connections that closed while they waited are forgotten, however many ther
   }
   assert.equal(space.waitingCount, 0);
   block.release();
+  await Promise.resolve();
 });
