@@ -107,8 +107,14 @@ export class Admission {
       if (queued === undefined) break;
       releaseHold(queued);
       if (this.#awaitsPurge(queued.op)) this.#refuse(queued);
-      else if (!this.#wasCommittedBefore(queued)) this.#options.prepare(queued, partition, replica);
+      else if (!this.#wasCommittedBefore(queued)) this.#prepareNoted(queued, partition, replica);
     }
+  }
+
+  /** What another replica's op of that number took the note of, and was cut away, is noted again. */
+  #prepareNoted(queued: QueuedOp, partition: Partition, replica: Replica): void {
+    if (queued.op.isNumbered === true && !queued.isNoted) this.#group.repetitions.begin(queued);
+    this.#options.prepare(queued, partition, replica);
   }
 
   /** Refuses what waits. */

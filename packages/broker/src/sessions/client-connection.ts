@@ -171,8 +171,8 @@ export class ClientConnection {
     if (!request.overlaps) this.#runsAlone = false;
     if (request.isLast) this.#dropWaiting();
     this.#replies.settle(request);
-    const mayGoOn = this.#waiting.count > 0 || this.#isPaused || this.#isClosing;
-    if (mayGoOn) this.#pump();
+    const mayChange = this.#waiting.count > 0 || this.#isPaused || this.#isClosing || this.#owesTooMuch();
+    if (mayChange) this.#pump();
   }
 
   /** No further request is taken; those received are answered, then the connection closes. */
