@@ -41,7 +41,7 @@ test("A request that does not hold the same is not noted, and ends without takin
   assert.equal(repetitions.joins(stored(1)), true);
 });
 
-test("Clients with nothing under way are forgotten, but for the latest", () => {
+test("What each of many clients has under way is known until it ends", () => {
   const repetitions = new Repetitions(kernel, 0, () => undefined);
   for (let client = 1n; client < 50n; client += 1n) {
     const queued = queuedOp({ ...stored(1).op, client });
