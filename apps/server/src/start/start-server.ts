@@ -24,6 +24,7 @@ import { createSnapshotCollector } from "../snapshot/collect-snapshot.ts";
 import { startTelemetry } from "../telemetry/start-telemetry.ts";
 import { brokerConfig } from "./broker-config.ts";
 import { ClusterSide } from "./cluster-side.ts";
+import { countDeadBuffersAtOnce } from "./dead-buffers.ts";
 import { deleteData } from "./fresh-data.ts";
 import { nodeIdentity } from "./node-identity.ts";
 import { type ListenerName, type OpenListeners, openListeners } from "./open-listeners.ts";
@@ -88,6 +89,7 @@ async function startAt(dataPath: string, options: StartOptions): Promise<Running
   const tracer = await followRequests(options, metrics);
   const { count: threadsCount } = shardsCount(config, availableParallelism());
   const platform = createNodePlatform({ dataPath, threadsCount, log, metrics, tracer });
+  countDeadBuffersAtOnce({ available: platform.host.facts.threadsCount, used: threadsCount });
   if (options.fresh) await deleteData(platform.disk, { replica, configured: ownFolders(config, dataPath) });
   const { host } = parseListenAddress(config.tcp.address, "tcp.address");
   const key = encryptionKey(config.encryption);
