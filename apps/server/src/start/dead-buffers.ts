@@ -6,9 +6,9 @@ export const SWEEPING_FLAG = "concurrent-array-buffer-sweeping";
 /**
  * Has the engine count dead buffers when it collects garbage, where its threads use every core.
  *
- * A thread of its own counts them else. Without a core that comes late, so that the engine takes the buffers of
- * WebSocket, gRPC and HTTP for alive and collects the whole heap instead of its young part: some starts of a
- * server on one core cost 750 to 900 ns a message over WebSocket, the others 350.
+ * A thread of its own counts them else. Without a core that comes late, so that the engine takes the buffers
+ * of WebSocket, gRPC and HTTP for alive and collects the whole heap instead of its young part: some starts of
+ * a server on one core cost 750 to 900 ns a message over WebSocket, the others 350.
  *
  * @param threads  of the machine that this process may use, and that take messages
  */

@@ -83,13 +83,22 @@ export async function startServer(options: StartOptions): Promise<RunningServer>
   }
 }
 
+function openPlatform(
+  dataPath: string,
+  config: StartOptions["config"],
+  told: Pick<Parameters<typeof createNodePlatform>[0], "log" | "metrics" | "tracer">,
+): Platform {
+  const { count: threadsCount } = shardsCount(config, availableParallelism());
+  const platform = createNodePlatform({ dataPath, threadsCount, ...told });
+  countDeadBuffersAtOnce({ available: platform.host.facts.threadsCount, used: threadsCount });
+  return platform;
+}
+
 async function startAt(dataPath: string, options: StartOptions): Promise<RunningServer> {
   const { config, log, replica } = options;
   const metrics = createPrometheusMetrics();
   const tracer = await followRequests(options, metrics);
-  const { count: threadsCount } = shardsCount(config, availableParallelism());
-  const platform = createNodePlatform({ dataPath, threadsCount, log, metrics, tracer });
-  countDeadBuffersAtOnce({ available: platform.host.facts.threadsCount, used: threadsCount });
+  const platform = openPlatform(dataPath, config, { log, metrics, tracer });
   if (options.fresh) await deleteData(platform.disk, { replica, configured: ownFolders(config, dataPath) });
   const { host } = parseListenAddress(config.tcp.address, "tcp.address");
   const key = encryptionKey(config.encryption);
