@@ -10,6 +10,7 @@ import {
 import { quorums, type Replica } from "@millrace/vsr";
 import type { BrokerOptions } from "../broker-options.ts";
 import { GROUP_KIND } from "../consumer-groups/group-kind.ts";
+import type { DoubtfulDeletions } from "../metadata-plane/doubtful-deletions.ts";
 import { METADATA_PATH } from "../metadata-plane/metadata-path.ts";
 import type { ForwardedOp } from "../partition-plane/forwarding/forwarded-op.ts";
 import { ForwardedOps } from "../partition-plane/forwarding/forwarded-ops.ts";
@@ -77,6 +78,8 @@ export class ClusterMember {
   readonly #isSilent: boolean;
   /** How many nodes have executed an op of the metadata. */
   readonly executed: MajorityExecution;
+  /** Set while this node recovers, before it hears the others. */
+  doubtful: DoubtfulDeletions | undefined;
   #askCommits: (heard: (from: number, commit: number) => void) => void = () => {};
   #stops: (() => void)[] = [];
   #partitions: PartitionPlane | undefined;
@@ -189,7 +192,8 @@ export class ClusterMember {
       metadata: (from, message) => metadata.hear({ kind: "message", from, message }),
       partition: (identity, from, message, body) => {
         const handle = partitions.find(identity);
-        if (handle instanceof LocalPartition) handle.group.replication?.receive(from, message, body);
+        if (!(handle instanceof LocalPartition) || this.#isDoubtful(metadata, identity)) return;
+        handle.group.replication?.receive(from, message, body);
       },
       formation: (from, starts) => formation.onStarts(from, starts),
       forwardedRequest: (from, request) => metadata.forwarded?.onRequest(from, request),
@@ -262,7 +266,8 @@ export class ClusterMember {
     this.pace.tick();
     metadata.hear({ kind: "tick" });
     this.peers.gathering(() => {
-      for (const group of groupsOf(partitions)) group.replication?.tick();
+      for (const group of groupsOf(partitions))
+        if (!this.#isDoubtful(metadata, group.identity)) group.replication?.tick();
     });
     // A state that was fetched brings ops that nobody applied one by one.
     if (this.forwardedOps.count > 0) {
@@ -270,6 +275,10 @@ export class ClusterMember {
     }
     this.#ticks += 1;
     if (this.#ticks % TICKS_PER_LOOK === 0) this.#lookAtViews({ metadata, partitions }, lines);
+  }
+
+  #isDoubtful({ replica }: Shard["metadata"], identity: PartitionIdentity): boolean {
+    return this.doubtful?.has(identity, replica) === true;
   }
 
   #lookAtViews({ metadata, partitions }: Pick<Shard, "metadata" | "partitions">, lines: ViewLines): void {

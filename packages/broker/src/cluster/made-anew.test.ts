@@ -252,6 +252,25 @@ describe("A deletion of a topic", () => {
     await cluster.stop();
   });
 
+  it("is not forgotten by a node that executed it and is started anew, beside one that has not heard of it.", async () => {
+    const { cluster, root, primary, backups, writer } = await ledElsewhere();
+    const executed = backups.find((at) => at !== writer.at) ?? 0;
+    cluster.passes = (packet) => packet.to !== writer.at || !isMetadata(packet);
+    await cluster.drive(root.ok("DeleteTopic", encodeDeleteTopic(TOPIC)));
+    cluster.kill(executed);
+    cluster.kill(primary);
+    cluster.passes = () => true;
+    const started = cluster.openNode(executed);
+    const { code } = await cluster.drive(
+      writer.client.command("SendMessages", sendBody(["behind the answer"])),
+    );
+    await cluster.drive(started);
+    await cluster.clock.run(SETTLED_MS);
+    for (const at of backups) assert.equal(cluster.groupNow(at, 0), undefined, `node ${at}`);
+    assert.notEqual(code, 0);
+    await cluster.stop();
+  });
+
   it("costs a way to the others and back, also where one of them is away.", async () => {
     const { cluster, root, one, primary } = await withMember();
     cluster.kill(one);

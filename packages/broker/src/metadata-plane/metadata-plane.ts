@@ -1,6 +1,6 @@
 import { type CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import type { FrameHash } from "@millrace/framing";
-import { type Effect, type Metadata, MetadataOperation } from "@millrace/metadata";
+import type { Effect, Metadata } from "@millrace/metadata";
 import type { Clock, Log } from "@millrace/platform";
 import type { MetadataJournal } from "@millrace/storage";
 import type { ClientTable, Input, Output, Prepare, PrepareFields, Replica } from "@millrace/vsr";
@@ -19,6 +19,7 @@ import { JournalRetry } from "./journal-retry.ts";
 import type { MetadataBody } from "./metadata-body.ts";
 import { MetadataReplication } from "./metadata-replication.ts";
 import type { MetadataRequest } from "./metadata-request.ts";
+import { DELETING, MAKING, PURGES } from "./partition-operations.ts";
 import { type RecoveredMetadata, readSuffix } from "./recover-state.ts";
 import { replicaOf } from "./replica-of.ts";
 import type { LogEnd, MetadataSnapshot } from "./snapshot.ts";
@@ -463,21 +464,6 @@ export class MetadataPlane {
     return replicaOf(this.#options, beginning);
   }
 }
-
-const PURGES: ReadonlySet<number> = new Set([MetadataOperation.purgeTopic, MetadataOperation.purgeStream]);
-
-/** Operations by which partitions come, perhaps in the place of others. */
-const MAKING: ReadonlySet<number> = new Set([
-  MetadataOperation.createTopic,
-  MetadataOperation.createPartitions,
-]);
-
-/** Operations by which partitions go. */
-const DELETING: ReadonlySet<number> = new Set([
-  MetadataOperation.deleteStream,
-  MetadataOperation.deleteTopic,
-  MetadataOperation.deletePartitions,
-]);
 
 /** The op is executed, and what it asked of partitions may not be done. */
 function unsure(output: Output): Output {

@@ -5,6 +5,7 @@ import type { BrokerOptions } from "../broker-options.ts";
 import { ClusterMember } from "../cluster/cluster-member.ts";
 import { createPrepareChecksum } from "../consensus/prepare-checksum.ts";
 import { GroupPlane } from "../consumer-groups/group-plane.ts";
+import { DoubtfulDeletions } from "../metadata-plane/doubtful-deletions.ts";
 import { METADATA_PATH } from "../metadata-plane/metadata-path.ts";
 import { MetadataPlane } from "../metadata-plane/metadata-plane.ts";
 import { recoverState } from "../metadata-plane/recover-state.ts";
@@ -135,6 +136,8 @@ function recoverMetadata(
     isReplicated: parts.member !== undefined,
     log: platform.log,
   });
+  if (parts.member !== undefined)
+    parts.member.doubtful = new DoubtfulDeletions(recovered, config.clientsTableMax);
   return new MetadataPlane({
     clock: platform.clock,
     log: platform.log,
