@@ -22,11 +22,16 @@ export function storedGroups(group: PartitionGroup): readonly number[] {
 
 /**
  * See `PartitionHandle.forgetGroup`. No later group gets the id, so a failure waits until it is looked for
- * again. The group's primary does it for its other replicas.
+ * again, and nothing is said of one while the partition takes no writes: that was told. The group's primary
+ * does it for its other replicas.
  */
 export async function forgetGroup(group: PartitionGroup, groupId: number, log: Log): Promise<void> {
   await new Promise<void>((resolve) => group.afterOpen(resolve));
   if (!group.isPrimary || !hasOffset(group, groupId)) return;
+  if (group.fault !== undefined) {
+    group.lookForSpace();
+    return;
+  }
   await new Promise<void>((resolve) =>
     group.submit({
       operation: StorageOperation.deleteOffset,
