@@ -32,6 +32,8 @@ export class MessageAssembler {
   #filledLength = 0;
   #messageLengthMax: number;
   #messagesTaken = 0;
+  /** The next read goes to `target()`, whatever becomes of the connection until then. */
+  #isLent = false;
   #closed = false;
   #fault: CodedError | undefined;
 
@@ -94,19 +96,35 @@ export class MessageAssembler {
 
   /** The place of the begun message's missing bytes, lent until `filled`; undefined when none is begun. */
   target(): Uint8Array | undefined {
+    this.#isLent = this.#messageLease !== undefined;
     return this.#messageLease?.bytes.subarray(this.#filledLength);
   }
 
   /** The first `length` bytes of `target()` were read. */
   filled(length: number): void {
+    this.#isLent = false;
     this.#filledLength += length;
-    if (this.restLength === 0) this.#handOver();
+    if (this.#closed) this.#letGo();
+    else if (this.restLength === 0) this.#handOver();
   }
 
-  /** Lets go of a begun message; nothing is taken any more. */
+  /**
+   * Nothing is taken any more. Lets go of a begun message, one whose place is lent once it was `filled` or
+   * there is nothing that reads any more: it would be another's by then.
+   */
   close(): void {
     this.#closed = true;
     this.#headLength = 0;
+    if (!this.#isLent) this.#letGo();
+  }
+
+  /** As `close`, and nothing reads any more. */
+  end(): void {
+    this.#isLent = false;
+    this.close();
+  }
+
+  #letGo(): void {
     this.#messageLease?.release();
     this.#messageLease = undefined;
   }

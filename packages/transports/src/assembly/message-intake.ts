@@ -53,13 +53,14 @@ export class MessageIntake {
 
   /** Where the next bytes may be read to, when the begun message needs at least `lengthMin` more. */
   target(lengthMin: number): Uint8Array | undefined {
-    return this.#assembler.restLength >= lengthMin ? this.#assembler.target() : undefined;
+    return !this.#closed && this.#assembler.restLength >= lengthMin ? this.#assembler.target() : undefined;
   }
 
   /** The first `length` bytes of the last `target` were read. */
   filled(length: number): void {
-    if (this.#closed) return;
+    const wasClosed = this.#closed;
     this.#assembler.filled(length);
+    if (wasClosed) return;
     this.#endedInPlace = !this.#assembler.midMessage;
     this.#options.onReadEnd();
   }
@@ -72,12 +73,21 @@ export class MessageIntake {
     else this.#heldBack = joined(this.#heldBack, bytes);
   }
 
-  /** Lets everything go; nothing is handed over any more. */
+  /**
+   * Lets everything go but the place where the next read goes, if that is lent; nothing is handed over any
+   * more.
+   */
   close(): void {
     this.#closed = true;
     this.#heldBack = undefined;
     this.#options.space.forget(this.#tryAgain);
     this.#assembler.close();
+  }
+
+  /** As `close`, and nothing reads any more. */
+  end(): void {
+    this.close();
+    this.#assembler.end();
   }
 
   /** Returns whether all was taken. `owned`: the bytes are ours to keep. */

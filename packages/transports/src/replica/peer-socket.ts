@@ -165,7 +165,7 @@ export class PeerSocket {
 
   #finish(): void {
     this.#isClosing = true;
-    this.#intake.close();
+    this.#intake.end();
     this.#queue.close();
     const { onClose } = this;
     this.onClose = () => {};

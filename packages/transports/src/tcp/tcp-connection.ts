@@ -158,7 +158,7 @@ export class TcpConnection implements Connection {
   #finish(): void {
     clearTimeout(this.#graceTimer);
     this.#landingPlace?.close();
-    this.#intake.close();
+    this.#intake.end();
     this.#writes.fail(this.#closeError ?? disconnected());
     const { onClose } = this;
     this.onClose = () => {};

@@ -2,7 +2,13 @@ import assert from "node:assert/strict";
 import net from "node:net";
 import { describe, test } from "node:test";
 import { type CodedError, ErrorCode, isCodedError } from "@millrace/errors";
-import { BlockPool, createChecksumKernel, HeapLeases, type KernelMemory } from "@millrace/framing";
+import {
+  BlockPool,
+  createChecksumKernel,
+  HeapLeases,
+  type KernelMemory,
+  type Lease,
+} from "@millrace/framing";
 import { type Connection, type Log, silentLog } from "@millrace/platform";
 import { connectTcp } from "./client/index.ts";
 import { type ListenTcpOptions, listenTcp, onreadWorks, type TcpListener } from "./server/index.ts";
@@ -180,6 +186,40 @@ test("messages are read into the checksum kernel's own memory, where their posit
     await until(() => peer.receivedLength() === 12 * 256);
     assert.deepEqual(sums, new Array(12).fill(sum));
     await peer.end();
+  });
+});
+
+test("the rest of a message whose connection is being closed is read to nobody else's place", async () => {
+  const { memory } = createChecksumKernel({ memoryLength: 8 * MIB });
+  const leases = new BlockPool(memory, { checked: true });
+  let server: Connection | undefined;
+  const onConnection = (connection: Connection) => {
+    server ??= connection;
+  };
+  await withListener({ leases, onConnection }, async ({ listener, closed }) => {
+    const socket = net.connect({ port: listener.port, host: "127.0.0.1", allowHalfOpen: true });
+    socket.on("error", () => {});
+    socket.resume();
+    const begun = new Uint8Array(150_000).fill(3);
+    begun.set(headerOf(MIB));
+    socket.write(begun);
+    await until(() => memory.bytes.includes(3, memory.blocksStart));
+    await delay(20);
+    server?.close();
+    const other = await rawPeer(listener);
+    other.socket.write(new Uint8Array([...headerOf(600_000), ...new Uint8Array(599_744)]));
+    await until(() => other.receivedLength() === 256);
+    const others: Lease[] = [];
+    for (let lease = leases.allocate(65_536); lease !== undefined; lease = leases.allocate(65_536))
+      others.push(lease);
+    for (const { bytes } of others) bytes.fill(7);
+    socket.end(new Uint8Array(150_000).fill(3));
+    await until(() => closed.length === 1);
+    const untouched = others.filter(({ bytes }) => bytes.every((byte) => byte === 7));
+    const othersCount = others.length;
+    for (const lease of others) lease.release();
+    await other.end();
+    assert.equal(untouched.length, othersCount);
   });
 });
 
