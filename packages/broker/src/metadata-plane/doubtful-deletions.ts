@@ -11,8 +11,8 @@ import { decodeSnapshot, encodeSnapshot } from "./snapshot.ts";
  * Partitions that a deletion takes away of which this node does not know, after a start, whether it is
  * committed.
  *
- * Before the stop it may have executed it, and been counted among those that have: then a client was told that
- * the partition is gone. So it has no part in the partition's group until it knows.
+ * Before the stop it may have executed it, and been counted among those that have: then a client was told
+ * that the partition is gone. So it has no part in the partition's group until it knows.
  * @see docs/adr/0062
  */
 export class DoubtfulDeletions {
