@@ -14,10 +14,10 @@ function restarted(): Replica {
   });
 }
 
-function startView(op: number, commitChecksum: bigint) {
+function startView(op: number, commitChecksum: bigint, view = 1) {
   const message = {
     kind: "startView",
-    view: 1,
+    view,
     op,
     commit: op,
     commitChecksum,
@@ -36,6 +36,22 @@ test("a startView from before what is committed here comes late and changes noth
   ]);
   assert.deepEqual(replica.step({ kind: "view-persisted", view: 1, logView: 1 }), []);
   assert.equal(replica.status, "normal");
+});
+
+test("so does one of a later view, which this replica took part in before it ended without a note of it", () => {
+  const replica = restarted();
+  assert.deepEqual(replica.step(startView(0, 0n, 4)), []);
+  assert.deepEqual([replica.status, replica.view], ["recovering", 1]);
+  assert.deepEqual(replica.step(startView(1, 5n, 4)), [
+    { kind: "persist-view", view: 4, logView: 4, mayHaveLost: false },
+  ]);
+});
+
+test("a later view without what is committed here stops a replica that took part in the one before", () => {
+  const replica = restarted();
+  replica.step(startView(1, 5n));
+  replica.step({ kind: "view-persisted", view: 1, logView: 1 });
+  assert.throws(() => replica.step(startView(0, 0n, 4)), /in the log of every later view/);
 });
 
 test("a startView with another op where this replica has committed is a fork, and stops it", () => {

@@ -36,7 +36,9 @@ export function onStartView(state: GroupState, message: StartView): readonly Out
 
 function isNews(state: GroupState, { view, op, nonce }: StartView): boolean {
   if (state.isViewForgotten) return false;
+  // Whoever ended before the note of a view was written may have more of that view than its first word says.
+  if (op < state.commit && state.status !== "normal") return false;
   if (view !== state.view) return view > state.view;
-  if (state.status === "normal" || state.target !== undefined || op < state.commit) return false;
+  if (state.status === "normal" || state.target !== undefined) return false;
   return state.logView < view || nonce === state.nonce;
 }
