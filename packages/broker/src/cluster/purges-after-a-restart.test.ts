@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { DiskCall } from "@millrace/platform/sim";
 import { encodePurgeTopic, toIdentifier } from "@millrace/protocol";
+import { silentAtPrimary } from "../testing/silent-at-primary.ts";
 import { isPartitions, isPartitionsAck, newWriter, smallCluster } from "../testing/small-cluster.ts";
 import { sendBody } from "../testing/test-batches.ts";
 import type { TestClient } from "../testing/test-client.ts";
@@ -11,26 +11,6 @@ import { pollBody, polled } from "../testing/test-polls.ts";
 const PURGE = encodePurgeTopic({ stream: toIdentifier(0), topic: toIdentifier(0) });
 /** Simulated milliseconds after which every node has heard everything. */
 const SETTLED_MS = 8000;
-
-const broken = ({ kind, path }: DiskCall) =>
-  kind === "write" && path.startsWith("streams/") ? ({ kind: "error", errno: "EIO" } as const) : undefined;
-
-/**
- * The node that leads the metadata has a silent replica of partition 0, which another one leads and which
- * holds one message.
- */
-async function silentAtPrimary() {
-  const parts = await smallCluster();
-  const { cluster, client, primary, backups, groups } = parts;
-  await cluster.drive(client.ok("SendMessages", sendBody(["a"])));
-  cluster.nodes[primary]?.disk.setFaults(broken);
-  await cluster.drive(client.command("SendMessages", sendBody(["refused"])));
-  await cluster.until(() => groups[primary]?.replication?.isStopped === true);
-  const writer = await newWriter(cluster, backups);
-  await cluster.clock.run(700);
-  assert.equal(await cluster.metadataPrimary(), primary);
-  return { ...parts, writer };
-}
 
 /** Each of these nodes has lost every message of before, and has what was sent behind the purge. */
 async function isPurgedFor(cluster: TestCluster, nodes: readonly number[], client: TestClient) {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ErrorCode } from "@millrace/errors";
-import type { DiskCall } from "@millrace/platform/sim";
 import { encodePurgeTopic, toIdentifier } from "@millrace/protocol";
+import { silentAtPrimary } from "../testing/silent-at-primary.ts";
 import {
   isPartitions,
   isPartitionsAck,
@@ -20,23 +20,6 @@ const PURGE = encodePurgeTopic({ stream: toIdentifier(0), topic: toIdentifier(0)
 const COUNTING_SDK = "millrace-node";
 /** Simulated milliseconds after which every node has heard everything. */
 const SETTLED_MS = 8000;
-
-const broken = ({ kind, path }: DiskCall) =>
-  kind === "write" && path.startsWith("streams/") ? ({ kind: "error", errno: "EIO" } as const) : undefined;
-
-/** The node that leads the metadata has a silent replica of partition 0, which another one leads. */
-async function silentAtPrimary() {
-  const parts = await smallCluster();
-  const { cluster, client, primary, backups, groups } = parts;
-  await cluster.drive(client.ok("SendMessages", sendBody(["a"])));
-  cluster.nodes[primary]?.disk.setFaults(broken);
-  await cluster.drive(client.command("SendMessages", sendBody(["refused"])));
-  await cluster.until(() => groups[primary]?.replication?.isStopped === true);
-  const writer = await newWriter(cluster, backups);
-  await cluster.clock.run(700);
-  assert.equal(await cluster.metadataPrimary(), primary);
-  return { ...parts, writer };
-}
 
 const codeOf = async (cluster: TestCluster, answer: Promise<{ readonly code: number }>) =>
   (await cluster.drive(answer)).code;
