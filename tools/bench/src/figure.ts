@@ -3,10 +3,13 @@ import { cpuNanosOf, median } from "./process-usage.ts";
 
 /**
  * Rounds that are run and not counted: the first two fill the server's message memory, which the system hands
- * out page by page on first use, and the compiler takes four. Measured one after another when producing: 541,
- * 514, 377, 344, 295, 298 ns a message.
+ * out page by page on first use, and the compiler takes six. Measured one after another when producing: 527,
+ * 353, 259, 171, 180, 166, 158, 171 ns a message.
  */
-export const WARM_UP_ROUNDS = 4;
+export const WARM_UP_ROUNDS = 6;
+
+/** Requests of one message of 256 bytes in a run: 256 MiB of them, as architecture.md section 9 asks. */
+export const SINGLE_REQUESTS = 320_000;
 
 /** What one run cost the server per message, and how fast it went by the wall clock. */
 export interface Cost {

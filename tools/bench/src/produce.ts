@@ -1,5 +1,5 @@
 import { startLimit } from "./child-process.ts";
-import { compare, type Figure, measure } from "./figure.ts";
+import { compare, type Figure, measure, SINGLE_REQUESTS } from "./figure.ts";
 import { GOALS, type Goal } from "./goals.ts";
 import { LoadConnection } from "./load-connection.ts";
 import { openClient, startMillrace } from "./millrace-target.ts";
@@ -35,7 +35,7 @@ export function benchSingle(rounds: number): Promise<Figure> {
     goal: GOALS.single,
     limitName: "echo",
     messages: 1,
-    requests: 60_000,
+    requests: SINGLE_REQUESTS,
     inFlight: 64,
   });
 }

@@ -24,7 +24,7 @@ import { createSnapshotCollector } from "../snapshot/collect-snapshot.ts";
 import { startTelemetry } from "../telemetry/start-telemetry.ts";
 import { brokerConfig } from "./broker-config.ts";
 import { ClusterSide } from "./cluster-side.ts";
-import { countDeadBuffersAtOnce } from "./dead-buffers.ts";
+import { compileSooner, countDeadBuffersAtOnce } from "./engine-flags.ts";
 import { deleteData } from "./fresh-data.ts";
 import { nodeIdentity } from "./node-identity.ts";
 import { type ListenerName, type OpenListeners, openListeners } from "./open-listeners.ts";
@@ -156,6 +156,7 @@ async function startAt(dataPath: string, options: StartOptions): Promise<Running
     log.info("The listeners are open.", addresses);
     configText = effectiveConfig(config, { dataPath, addresses });
     await Promise.all([told, keepEffectiveConfig(platform, config.runtime.path, configText)]);
+    compileSooner();
     return { listeners: open, dataPath, madeRootUser, stop };
   } catch (error) {
     tellGenerated(madeRootUser, options);

@@ -1,4 +1,4 @@
-import { type Cost, measure, medianCost, WARM_UP_ROUNDS } from "../figure.ts";
+import { type Cost, measure, medianCost, SINGLE_REQUESTS, WARM_UP_ROUNDS } from "../figure.ts";
 import { GOALS, type Goal } from "../goals.ts";
 import { openClient, startMillrace } from "../millrace-target.ts";
 import { RequestRuns } from "../request-runs.ts";
@@ -9,6 +9,8 @@ const PAYLOAD = new Uint8Array(256).map((_, at) => at);
 /** As our own figure of one message a request has it, and deep enough that servers group what they can. */
 const DEPTHS = [64, 1024] as const;
 const COPIES = 2048;
+/** Fewer where the disk is waited for: a run takes seconds. */
+const SYNCED_REQUESTS = 128_000;
 
 /** One comparison: a peer, how it confirms, and how Millrace does. */
 interface Comparison {
@@ -30,7 +32,7 @@ const COMPARISONS: readonly Comparison[] = [
     program: "redis-server",
     start: (program) => startRedis(program, "everysec", PAYLOAD),
     durability: "replicated",
-    requests: 60_000,
+    requests: SINGLE_REQUESTS,
     confirms: [WRITTEN, "after the write to the page cache; a sync follows every second"],
     goal: GOALS.redisEverysec,
   },
@@ -39,7 +41,7 @@ const COMPARISONS: readonly Comparison[] = [
     program: "nats-server",
     start: (program) => startJetStream(program, PAYLOAD),
     durability: "replicated",
-    requests: 60_000,
+    requests: SINGLE_REQUESTS,
     confirms: [WRITTEN, "after the message is stored in its file; a sync follows every two minutes"],
     goal: GOALS.jetStream,
   },
@@ -48,7 +50,7 @@ const COMPARISONS: readonly Comparison[] = [
     program: "redis-server",
     start: (program) => startRedis(program, "always", PAYLOAD),
     durability: "persisted",
-    requests: 6_000,
+    requests: SYNCED_REQUESTS,
     confirms: [SYNCED, "after the sync of its file"],
     goal: GOALS.redisAlways,
   },
