@@ -7,7 +7,7 @@ export const BUDGET_FLAG = "interrupt-budget";
 
 /** Bytes of bytecode that a function runs through before it is compiled anew; 67,584 unless it is set. */
 const INTERRUPT_BUDGET = 20_000;
-/** The engine of Node 20, where this was measured; the one of Node 24 counts calls instead, and has no such flag. */
+/** The engine of Node 20, where this was measured; the one of Node 24 counts calls and has no such flag. */
 const ENGINE_WITH_BUDGET = 11;
 
 /**
@@ -29,9 +29,10 @@ export function countDeadBuffersAtOnce(
 /**
  * Has the engine compile sooner what is run again and again.
  *
- * A batch of 1000 messages is one pass through the code, so a server that is fed in large batches was done with
- * compiling after 12 to 15 million messages; with a third of the default it is after five (docs/performance.md,
- * "Large batches"). To be called when the start is over: it would have more compiled than a start needs.
+ * A batch of 1000 messages is one pass through the code, so a server that is fed in large batches was done
+ * with compiling after 12 to 15 million messages; with a third of the default it is after five
+ * (docs/performance.md, "Large batches"). To be called when the start is over: it would have more compiled
+ * than a start needs.
  */
 export function compileSooner(
   engine: string = process.versions.v8,
