@@ -13,20 +13,20 @@ import { answerOf } from "./answer-of.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { executeOp } from "./execute-op.ts";
 import { ForwardedRequests, type ForwardingWire } from "./forwarded-requests.ts";
+import { HeldAnswers, type HeldAnswersOptions } from "./held-answers.ts";
 import { IncomingMetadata } from "./incoming-metadata.ts";
 import { effectsBetween } from "./installed-effects.ts";
 import { JournalRetry } from "./journal-retry.ts";
 import type { MetadataBody } from "./metadata-body.ts";
 import { MetadataReplication } from "./metadata-replication.ts";
 import type { MetadataRequest } from "./metadata-request.ts";
-import { DELETING, MAKING, PURGES } from "./partition-operations.ts";
 import { type RecoveredMetadata, readSuffix } from "./recover-state.ts";
 import { replicaOf } from "./replica-of.ts";
 import type { LogEnd, MetadataSnapshot } from "./snapshot.ts";
 import { refuse, UnderWay } from "./under-way.ts";
 
 /** What the plane is made from. */
-export interface MetadataPlaneOptions {
+export interface MetadataPlaneOptions extends Omit<HeldAnswersOptions, "isReplicated"> {
   readonly clock: Clock;
   readonly log: Log;
   readonly journal: MetadataJournal;
@@ -51,13 +51,6 @@ export interface MetadataPlaneOptions {
    * @returns false when nobody on this node can tell whether partitions did it: then the client hears 57
    */
   perform(effects: readonly Effect[], view: number | undefined): Promise<boolean>;
-  /**
-   * Settles with true once so many nodes have executed an op that the others commit nothing any more by what
-   * was before it; with false when nobody can tell. Given on a node of a cluster.
-   */
-  readonly isExecutedByMajority?: ((op: number) => Promise<boolean>) | undefined;
-  /** Settles when the purges that this node has heard of are done; with false when nobody on it can tell. */
-  purgesHeld(): Promise<boolean>;
 }
 
 const METADATA_GROUP = { kind: "metadata" } as const;
@@ -77,12 +70,11 @@ export class MetadataPlane {
   /** Requests between this node and the primary's; nothing where there is no other node. */
   readonly forwarded: ForwardedRequests | undefined;
   readonly #underWay = new UnderWay();
+  readonly #held: HeldAnswers;
   #replica: Replica;
   #clientTable: ClientTable;
   #end: LogEnd;
   #lastTimestamp: number;
-  /** Op of the last deletion of partitions, or a later one: of those before the start nothing is known. */
-  #deletedAt: number;
   #writesPending = 0;
   #failure: CodedError | undefined = undefined;
   #isStopped = false;
@@ -93,7 +85,6 @@ export class MetadataPlane {
     this.#options = options;
     this.#checkpoints = new Checkpoints(options);
     this.#end = recovered.end;
-    this.#deletedAt = recovered.end.op;
     this.#clientTable = recovered.state.clientTable;
     this.#lastTimestamp = (recovered.suffix.at(-1) ?? recovered.end).timestamp;
     const step = (input: Input) => this.#step(input);
@@ -103,6 +94,7 @@ export class MetadataPlane {
     this.#retry = new JournalRetry(clock);
     const parts = { clock, log, journal, step, fetchState, cancelFetch };
     this.#replication = peers && silent && new MetadataReplication({ ...parts, peers, silent });
+    this.#held = new HeldAnswers({ ...options, isReplicated: this.isReplicated }, recovered.end.op);
     this.forwarded = peers && this.#forwardOver(peers);
     this.#replica = this.#createReplica(recovered.suffix);
     this.#queue = new AdmissionQueue({
@@ -227,7 +219,7 @@ export class MetadataPlane {
     this.catalog.become(catalog);
     this.#clientTable = clientTable;
     this.#end = end;
-    this.#deletedAt = end.op;
+    this.#held.jumpedTo(end.op);
     this.#lastTimestamp = Math.max(this.#lastTimestamp, end.timestamp);
     const { op, checksum } = end;
     this.#underWay.after(this.#options.perform(effects, undefined), () => {
@@ -337,29 +329,12 @@ export class MetadataPlane {
     const asked = context === undefined ? request : context.request;
     if (asked === undefined) return;
     this.#underWay.end(asked);
-    const isHeld = output.kind === "replay" ? this.#isHeld(output) : undefined;
-    if (isHeld === undefined) asked.answered(answerOf(output));
-    else this.#answerHeld(isHeld, output, asked);
+    const held = output.kind === "replay" ? this.#held.whenRepeated(output.op, output.operation) : undefined;
+    if (held === undefined) asked.answered(answerOf(output));
+    else this.#answerHeld(held, output, asked);
     this.#underWay.tellIdle();
   }
 
-  /** Of what it is not enough that it was executed: whether it holds wherever a client may ask. */
-  #isHeld({ operation, op }: Extract<Output, { kind: "replay" }>): Promise<boolean> | undefined {
-    if (!this.isReplicated) return undefined;
-    return PURGES.has(operation) ? this.#options.purgesHeld() : this.#isDeletedFor(operation, op);
-  }
-
-  /**
-   * Of a deletion: whether nodes that have not heard of it commit nothing any more by what was before it. Of
-   * what makes partitions: the same of the deletions before. Nothing for all else.
-   */
-  #isDeletedFor(operation: number, op: number): Promise<boolean> | undefined {
-    const { isExecutedByMajority } = this.#options;
-    if (DELETING.has(operation)) return isExecutedByMajority?.(op);
-    return MAKING.has(operation) ? isExecutedByMajority?.(this.#deletedAt) : undefined;
-  }
-
-  /** The first answer may have been that nobody knows. */
   #answerHeld(held: Promise<boolean>, output: Parameters<typeof answerOf>[0], asked: MetadataRequest): void {
     this.#underWay.after(held, (isHeld) => {
       if (isHeld) asked.answered(answerOf(output));
@@ -410,9 +385,8 @@ export class MetadataPlane {
     request: MetadataRequest | undefined,
   ): Promise<boolean> {
     const performed = this.#options.perform(effects, view);
-    if (DELETING.has(operation)) this.#deletedAt = op;
-    const isDeleted = request === undefined ? undefined : this.#isDeletedFor(operation, op);
-    return (await performed) && (await isDeleted) !== false;
+    const held = this.#held.afterExecuting(op, operation, request !== undefined);
+    return (await performed) && (await held) !== false;
   }
 
   #executed(answers: readonly Output[], op: number, request: MetadataRequest | undefined): void {
