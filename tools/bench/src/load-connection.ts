@@ -20,6 +20,7 @@ export class LoadConnection {
   #status = 0;
   #body: Buffer[] | undefined;
   #onReply: (status: number) => void = () => {};
+  #onRead: () => void = () => {};
   #onEnd: (error: Error) => void = () => {};
 
   private constructor(socket: net.Socket) {
@@ -30,6 +31,7 @@ export class LoadConnection {
     return new Promise((resolve, reject) => {
       const callback = (length: number) => {
         connection.#take(LANDING, length);
+        connection.#onRead();
         return true;
       };
       const socket = net.connect({
@@ -93,7 +95,11 @@ export class LoadConnection {
         if (status !== 0) return reject(new Error(`request ${answered} was refused with ${status}`));
         answered++;
         if (answered === count) resolve();
-        else if (sent - answered < inFlight / 2 || sent === answered) sendMore();
+      };
+      // All replies of a read count before more is sent, as with the peers: else the first of them that leave
+      // less than half in flight would have it sent, and what the others make room for would stay unused.
+      this.#onRead = () => {
+        if (sent < count && (sent - answered < inFlight / 2 || sent === answered)) sendMore();
       };
       sendMore();
     });
