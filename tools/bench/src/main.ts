@@ -97,7 +97,7 @@ const RUNS: Record<Scenario, (report: Report) => Promise<void> | void> = {
   },
   produce: async (report) => addFigures(report, [await benchProduce(report.rounds)]),
   single: async (report) => addFigures(report, [await benchSingle(report.rounds)]),
-  many: async (report) => addFigures(report, [await benchMany(report.rounds)]),
+  many: async (report) => addFigures(report, await benchMany(report.rounds)),
   poll: async (report) => addFigures(report, await benchPolls(report.rounds)),
   http: async (report) => addFigures(report, [await benchHttp(report.rounds)]),
   memory: async (report) => {
@@ -114,7 +114,7 @@ const RUNS: Record<Scenario, (report: Report) => Promise<void> | void> = {
   },
   websocket: async (report) => addFigures(report, [await benchWebSocket(report.rounds)]),
   grpc: async (report) => addFigures(report, [await benchGrpc(report.rounds)]),
-  thousand: async (report) => addFigures(report, [await benchThousand(report.rounds)]),
+  thousand: async (report) => addFigures(report, await benchThousand(report.rounds)),
   persisted: async (report) => addWallFigures(report, [await benchPersisted(report.rounds)]),
   start: async (report) => addCeilings(report, await benchStart(report.rounds)),
   partitions: async (report) => addCeilings(report, await benchPartitions(report.rounds)),
