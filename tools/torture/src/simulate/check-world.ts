@@ -104,14 +104,31 @@ export function purgePartition({ messages, offsets }: WorldPartition): void {
   for (const { ledger } of offsets) ledger.purge();
 }
 
+/**
+ * Reads all of a partition, and again while its beginning goes in the meantime: what was read first is gone
+ * then like what was missed behind it, and only a read of what is left tells a loss from that.
+ */
 async function readWhole(partition: WorldPartition, client: SimClient): Promise<void> {
   const { messages: ledger } = partition;
+  for (;;) {
+    ledger.beginRead();
+    const read = await readOnce(partition, client);
+    if (read === undefined) return;
+    if (ledger.isHoled(read.damaged) && (await hasMovedOn(partition, client, read.first))) continue;
+    ledger.endRead(read.damaged);
+    return;
+  }
+}
+
+/** Offset of the first message, and those that were answered with the code of damage; nothing without answer. */
+async function readOnce(partition: WorldPartition, client: SimClient) {
+  const { messages: ledger } = partition;
   const damaged: number[] = [];
-  ledger.beginRead();
+  let first: number | undefined;
   for (let offset = 0; ; ) {
     const strategy = { kind: "offset", offset: BigInt(offset) } as const;
     const { code, messages } = await poll(client, partition, { strategy, count: COUNT });
-    if (code === NO_ANSWER) return;
+    if (code === NO_ANSWER) return undefined;
     if (code === ErrorCode.PartitionDamaged && partition.isHarmed) {
       damaged.push(offset);
       const batch = ledger.batchFrom(offset);
@@ -122,9 +139,19 @@ async function readWhole(partition: WorldPartition, client: SimClient): Promise<
     } else if (messages.length === 0) {
       if (ledger.provesPurge(offset)) purgePartition(partition);
       break;
-    } else offset = seeAll(ledger, messages, offset);
+    } else {
+      first ??= messages[0]?.offset;
+      offset = seeAll(ledger, messages, offset);
+    }
   }
-  ledger.endRead(damaged);
+  return { first, damaged };
+}
+
+/** True when what was read first is not there any more. */
+async function hasMovedOn(partition: WorldPartition, client: SimClient, first = 0): Promise<boolean> {
+  const strategy = { kind: "offset", offset: BigInt(first) } as const;
+  const { code, messages } = await poll(client, partition, { strategy, count: 1 });
+  return code === 0 && messages[0]?.offset !== first;
 }
 
 /** Judges the messages of one poll from `offset` on; answers where the next begins. */

@@ -54,6 +54,19 @@ test("the code of damage is an answer where something was harmed, and emptiness 
   assert.throws(() => read(harmed, [0, 1]), breaks("lost"));
 });
 
+test("a hole is what is missing behind what was read, and what nothing explains", () => {
+  const { ledger } = ledgerOfTwo();
+  const isHoledBy = (numbers: readonly number[], damaged: readonly number[] = []) => {
+    ledger.beginRead();
+    for (const number of numbers) ledger.count(number);
+    return ledger.isHoled(damaged);
+  };
+  assert.deepEqual([isHoledBy([0, 1, 2, 3]), isHoledBy([2, 3]), isHoledBy([])], [false, false, false]);
+  assert.deepEqual([isHoledBy([0, 1]), isHoledBy([0, 1, 2]), isHoledBy([0, 1], [2])], [true, true, true]);
+  ledger.harm();
+  assert.equal(isHoledBy([0, 1], [2]), false);
+});
+
 test("power loss takes what is not protected, and nothing that stands before something persisted", () => {
   const { ledger, batches } = ledgerOfTwo();
   const [first] = batches;

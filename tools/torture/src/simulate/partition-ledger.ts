@@ -49,6 +49,9 @@ export class SentNumbers {
   }
 }
 
+const isReported = ({ base, lengths }: LedgerBatch, damaged: readonly number[]) =>
+  damaged.some((offset) => offset >= base && offset < base + lengths.length);
+
 const endOf = ({ base, lengths }: LedgerBatch) => base + lengths.length;
 
 /** What a client knows about the messages of one partition, whatever happens to the disk below. */
@@ -233,6 +236,13 @@ export class PartitionLedger {
     for (const batch of this.#placed) batch.seenCount = 0;
   }
 
+  /** True when the read under way saw messages and missed known ones behind them, which nothing explains. */
+  isHoled(damaged: readonly number[]): boolean {
+    const from = this.#placed.findIndex(({ seenCount }) => seenCount > 0);
+    const behind = from < 0 ? [] : this.#placed.slice(from);
+    return behind.some((batch) => !batch.mayBeLost && !this.#isAnswered(batch, damaged));
+  }
+
   /**
    * Ends a read of everything. While a purge is open and none of its batches was seen, nothing is judged:
    * they may all be gone, or hidden by damage.
@@ -259,23 +269,28 @@ export class PartitionLedger {
     for (const batch of this.#placed) batch.mayBeLost = false;
   }
 
-  #isThere(batch: LedgerBatch, damaged: readonly number[], isBeginning: boolean): boolean {
+  /** True when a batch was read whole, or was answered with the code of damage that it may have. */
+  #isAnswered(batch: LedgerBatch, damaged: readonly number[]): boolean {
     if (batch.seenCount === batch.lengths.length) return true;
-    const isReported = damaged.some((offset) => offset >= batch.base && offset < endOf(batch));
-    if (isReported && batch.mayBeDamaged && !batch.mayBeLost) return true;
+    return batch.mayBeDamaged && !batch.mayBeLost && isReported(batch, damaged);
+  }
+
+  #isThere(batch: LedgerBatch, damaged: readonly number[], isBeginning: boolean): boolean {
+    if (this.#isAnswered(batch, damaged)) return true;
     // Who may have lost it cannot say that a deletion took it, which would forbid it to come back.
     if (batch.mayBeLost) {
       batch.outcome = "vague";
       return false;
     }
     const length = 256 + batch.lengths.reduce((sum, payload) => sum + payload + 48, 0);
-    if (isBeginning && batch.seenCount === 0 && !isReported && length <= this.#trimCredit) {
+    const isDamaged = isReported(batch, damaged);
+    if (isBeginning && batch.seenCount === 0 && !isDamaged && length <= this.#trimCredit) {
       this.#trimCredit -= length;
       batch.outcome = "removed";
       this.#trimmed.push(batch);
       return false;
     }
-    const how = isReported ? "is answered with the code of damage" : "is not there";
+    const how = isDamaged ? "is answered with the code of damage" : "is not there";
     throw new Violation("lost", `${this.name}: ${this.#where(batch)} ${how}`);
   }
 
