@@ -18,6 +18,12 @@ export function runMain(url) {
 }
 
 /**
+ * Room in which a tool that computes for long leaves its garbage, in MiB. With the room a short program is given,
+ * a sixth of the time goes into looking for garbage again and again.
+ */
+const ROOM = ["--initial-old-space-size=512", "--min-semi-space-size=32", "--max-semi-space-size=32"];
+
+/**
  * As `runMain`, for a tool that computes for long: its sources are put into one file first, in which functions
  * need no names set at run time. It takes half a second and saves a quarter of the rest.
  */
@@ -39,7 +45,7 @@ export async function runBundled(url) {
     remove();
     process.exit(1);
   }
-  start(["--enable-source-maps", outfile], remove);
+  start([...ROOM, "--enable-source-maps", outfile], remove);
 }
 
 function mainOf(url) {

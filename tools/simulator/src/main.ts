@@ -3,6 +3,7 @@ import { BrokersRange } from "./brokers-range.ts";
 import { GroupsRange } from "./groups-range.ts";
 import { readOptions, type SimulatorOptions } from "./read-options.ts";
 import type { SeedRange } from "./seed-range.ts";
+import { runInWorkers } from "./workers.ts";
 
 const USAGE = `Usage: npm run simulator -- [--seeds FROM..TO | --seed N] [options]
 
@@ -17,6 +18,7 @@ commit. Without seeds, 40 fresh ones.
   --mutation NAME  with a planted bug, which must be found
   --outcomes       judge by what clients and logs show only: no look at quorums, disks and numbering
   --minutes N      end a range early; the last line says where to go on
+  --workers N      so many processes, each with a part of the seeds and lines of its own (default 1)
   --trace          every event a line
 `;
 
@@ -60,7 +62,9 @@ function optionsOrAdvice(): SimulatorOptions | undefined {
 }
 
 const options = optionsOrAdvice();
-if (options !== undefined) {
+if (options !== undefined && options.workers > 1) {
+  process.exitCode = (await runInWorkers(options, process.argv.slice(1))) ? 0 : 1;
+} else if (options !== undefined) {
   const range = options.isOfBrokers ? new BrokersRange(options) : new GroupsRange(options);
   console.log(`seeds ${options.from}..${options.to}${range.flags}, commit ${commit()}`);
   process.exitCode = (await run(range, options)) ? 0 : 1;

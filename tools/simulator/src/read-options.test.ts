@@ -13,6 +13,7 @@ test("seeds are a number or a range, and without them some fresh ones are taken"
     isTraced: false,
     isOfBrokers: false,
     minutes: Number.POSITIVE_INFINITY,
+    workers: 1,
   });
   const { from, to } = readOptions(["--seeds", "5..900"]) ?? {};
   assert.deepEqual([from, to], [5, 900]);
@@ -28,6 +29,7 @@ test("wrong arguments are refused by name", () => {
   assert.throws(() => readOptions(["--replicas", "8"]), /--replicas 8 is no number of 1\.\.7/);
   assert.throws(() => readOptions(["--ticks", "0"]), /--ticks 0 is no number/);
   assert.throws(() => readOptions(["--minutes", "no"]), /--minutes no/);
+  assert.throws(() => readOptions(["--workers", "0"]), /--workers 0 is no number of 1\.\.64/);
   assert.throws(() => readOptions(["--brokers", "--ticks", "5"]), /--ticks is for replicas alone/);
   assert.throws(() => readOptions(["--brokers", "--outcomes"]), /--outcomes is for replicas alone/);
   assert.throws(() => readOptions(["--mutation", "nothing"]), /none of ackBeforeJournalWrite, forgetLogView/);

@@ -13,6 +13,8 @@ export interface SimulatorOptions {
   /** Whole brokers instead of replicas alone. */
   readonly isOfBrokers: boolean;
   readonly minutes: number;
+  /** Processes that share the seeds. */
+  readonly workers: number;
 }
 
 /** Seeds of a run that names none. */
@@ -20,6 +22,7 @@ const FRESH_COUNT = 40;
 const SEED_MAX = 2 ** 32 - 1;
 const REPLICAS_MAX = 7;
 const TICKS_MAX = 10_000_000;
+const WORKERS_MAX = 64;
 
 /**
  * Reads the arguments; undefined when they ask for help.
@@ -35,6 +38,7 @@ export function readOptions(args: readonly string[]): SimulatorOptions | undefin
       ticks: { type: "string" },
       mutation: { type: "string" },
       minutes: { type: "string", default: "Infinity" },
+      workers: { type: "string", default: "1" },
       outcomes: { type: "boolean", default: false },
       trace: { type: "boolean", default: false },
       brokers: { type: "boolean", default: false },
@@ -54,6 +58,7 @@ export function readOptions(args: readonly string[]): SimulatorOptions | undefin
     isTraced: values.trace,
     isOfBrokers: values.brokers,
     minutes,
+    workers: readNumber("workers", values.workers, 1, WORKERS_MAX) ?? 1,
   };
 }
 
