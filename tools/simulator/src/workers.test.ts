@@ -14,7 +14,10 @@ test("workers share a range: each seed is one worker's, and none is left out", (
     const seeds = parts.flatMap((part) =>
       Array.from({ length: part.to - part.from + 1 }, (_, at) => part.from + at),
     );
-    assert.deepEqual(seeds, Array.from({ length: to - from + 1 }, (_, at) => from + at));
+    assert.deepEqual(
+      seeds,
+      Array.from({ length: to - from + 1 }, (_, at) => from + at),
+    );
     assert.equal(parts.length, Math.min(count, seeds.length));
     const lengths = parts.map((part) => part.to - part.from + 1);
     assert.ok(Math.max(...lengths) - Math.min(...lengths) <= 1, `${lengths}`);
