@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { BlockPool, createChecksumKernel } from "@millrace/framing";
+import { BlockPool, createChecksumKernel, xxh3_64 } from "@millrace/framing";
 import type { Clock, Log, Metrics, PeerBus } from "@millrace/platform";
 import {
   type CrashKeep,
@@ -22,10 +22,6 @@ import { TestClient } from "./test-client.ts";
 
 const MIB = 1024 * 1024;
 const CLUSTER = 77n;
-/** What checks the seals of frames between nodes: as in a server, the kernel; one for all clusters. */
-const frameHash = createChecksumKernel({ memoryLength: MIB });
-/** Completions of disks that take no time follow it, in order. */
-const settled = Promise.resolve();
 /** Simulated milliseconds after which a test has waited long enough. */
 const DRIVE_MAX_MS = 120_000;
 
@@ -97,7 +93,7 @@ export class TestCluster {
       },
     }));
     this.#buses = createSimPeerBuses({
-      ...{ replicaCount, cluster: CLUSTER, hash: frameHash },
+      ...{ replicaCount, cluster: CLUSTER, hash: { hashBytes: xxh3_64 } },
       network: (packet, deliver) => {
         const isHeard = this.nodes[packet.to]?.isDead === false;
         if (!isHeard || !this.passes(packet)) return;
@@ -260,7 +256,7 @@ export class TestCluster {
   #emptyDisk(at: number): SimDisk {
     const schedule = (completion: () => void) => {
       const latencyMaxMs = this.nodes[at]?.diskLatencyMaxMs ?? 0;
-      if (latencyMaxMs === 0) void settled.then(completion);
+      if (latencyMaxMs === 0) queueMicrotask(completion);
       else this.clock.setTimer(this.#random.fraction() * latencyMaxMs, completion);
     };
     return new SimDisk({ seed: 10 * this.#seed + at + 1, schedule });
