@@ -14,6 +14,12 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 test("close ends also while callers go on asking, and tells them that the client is closed", async () => {
   const server = new FakeServer();
   const client = await server.connect();
+  let answered = 0;
+  server.script = (request) => {
+    answered += 1;
+    setTimeout(() => request.succeed(), 1 + (answered % 3));
+    return true;
+  };
   const ask = async () => {
     for (;;) await client.ping();
   };

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { after, test } from "node:test";
 import { ErrorCode, isCodedError } from "@millrace/errors";
+import type { MillraceClient } from "../millrace-client.ts";
 import { FakeServer } from "../testing/fake-server.test.ts";
 import { FakeTopic } from "../testing/fake-topic.test.ts";
 import type { ConsumerOptions } from "./consumer.ts";
@@ -24,6 +25,13 @@ async function setUp(count: number, options: Parameters<FakeServer["connect"]>[0
   const open = (more: Partial<ConsumerOptions> = {}) =>
     client.consumer({ stream: "s", topic: "t", consumer: "c", pollIntervalMs: 1, ...more });
   return { server, topic, client, open };
+}
+
+/** Cuts the connection for good, and waits until the client knows. */
+async function lose(server: FakeServer, client: MillraceClient): Promise<void> {
+  server.isListening = false;
+  server.cut();
+  while (client.isConnected) await pause(1);
 }
 
 test("who asks for messages before the last one came gets each of them once, in order", async () => {
@@ -104,8 +112,7 @@ test("a commit without a connection fails, and what it was about is stored with 
   const { server, topic, client, open } = await setUp(3, { requestTimeoutMs: 60 });
   const consumer = open({ commit: "manual" });
   const { value } = await consumer[Symbol.asyncIterator]().next();
-  server.isListening = false;
-  server.cut();
+  await lose(server, client);
   assert.ok(value);
   await assert.rejects(consumer.commit(value), hasCode(ErrorCode.RequestTimeout));
   assert.equal(topic.committed.get(0), undefined);
@@ -125,8 +132,7 @@ test("close without a connection says that offsets were not stored", async () =>
   const iterator = consumer[Symbol.asyncIterator]();
   await iterator.next();
   await iterator.next();
-  server.isListening = false;
-  server.cut();
+  await lose(server, client);
   await assert.rejects(consumer.close(), hasCode(ErrorCode.RequestTimeout));
   await client.close();
 });
