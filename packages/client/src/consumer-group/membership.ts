@@ -60,7 +60,7 @@ export class Membership {
   }
 }
 
-/** Answers to a Leave that say: there is nothing to leave; or the connection, whose end is a leave, is gone. */
+/** Answers to a Leave that say: nothing to leave; or the connection is gone, whose end is a leave. */
 const OVER: ReadonlySet<number> = new Set<number>([
   ErrorCode.ConsumerGroupMemberNotFound,
   ErrorCode.ConsumerGroupIdNotFound,

@@ -105,7 +105,7 @@ export class BatchSender {
     }
   }
 
-  /** Memory for a batch, or why there is none for it; undefined when it has to wait, and is looked at again. */
+  /** Memory for a batch, or why there is none; undefined when it has to wait, and is looked at again. */
   #roomFor({ request, metadata }: WaitingBatch): Lease | CodedError | undefined {
     const memory = this.#session.endError ?? this.#ensureMemory();
     if (isCodedError(memory)) return memory;

@@ -101,8 +101,8 @@ export function keyBytes(key: MessageKey): Uint8Array {
  *
  * @param nowMicros  origin time of a message that brings none
  * @throws CodedError EmptyMessagePayload, TooBigMessagePayload, TooBigUserHeaders, InvalidHeaderKey,
- *         InvalidHeaderValue, InvalidKeyValueLength, InvalidArgument for a payload, key, id or time of another
- *         type or outside its range
+ *         InvalidHeaderValue, InvalidKeyValueLength, InvalidArgument for a payload, key, id or time of
+ *         another type or outside its range
  */
 export function prepareMessage(message: Message, nowMicros: number): PreparedMessage {
   if (typeof message !== "object" || message === null)
