@@ -69,7 +69,7 @@ export interface ClientOptions {
   readonly retrySends?: boolean;
   /** Sets TCP_NODELAY. Default true: the client batches by itself. */
   readonly noDelay?: boolean;
-  /** Memory for outgoing batches in bytes, reserved with the first send. Default 64 MiB. */
+  /** Memory for outgoing batches in bytes, reserved with the first send. Default 64 MiB, at least 2 MiB. */
   readonly sendMemoryLength?: number;
   /** Ends the client and everything it does. */
   readonly signal?: AbortSignal;
@@ -116,27 +116,52 @@ const SEND_MEMORY_LENGTH = 67_108_864;
  */
 const IN_FLIGHT_LIMIT = 64;
 
+/** The memory for sends: what the checksums take of it and one block at least, what 32 bits reach at most. */
+const SEND_MEMORY_LENGTH_MIN = 2_097_152;
+const SEND_MEMORY_LENGTH_LIMIT = 4_294_901_760;
+
+/**
+ * The longest a timer runs, 24.8 days: beyond it the timers of JavaScript fire at once. `Infinity` stands for
+ * it.
+ */
+export const TIMER_MAX_MS = 2_147_483_647;
+
+/** What a number may be. */
+export interface NumberBounds {
+  readonly min: number;
+  readonly max?: number;
+  /** A count or a length: no fraction. */
+  readonly isWhole?: boolean;
+}
+
 /**
  * Refuses a number outside its bounds.
  *
  * @throws CodedError InvalidArgument that names the option and its bounds
  */
-export function checkedNumber(name: string, value: number, bounds: { min: number; max?: number }): number {
+export function checkedNumber(name: string, value: number, bounds: NumberBounds): number {
   const max = bounds.max ?? Number.POSITIVE_INFINITY;
-  if (value >= bounds.min && value <= max) return value;
+  const isWhole = bounds.isWhole !== true || Number.isInteger(value) || value === Number.POSITIVE_INFINITY;
+  if (value >= bounds.min && value <= max && isWhole) return value;
+  if (!isWhole) throw new CodedError(ErrorCode.InvalidArgument, `${name} is ${value}; it is a whole number.`);
   const range = max === Number.POSITIVE_INFINITY ? `at least ${bounds.min}` : `${bounds.min}..=${max}`;
   throw new CodedError(ErrorCode.InvalidArgument, `${name} is ${value}; it must be ${range}.`);
+}
+
+/** As `checkedNumber`, for milliseconds: none is longer than a timer runs. */
+export function checkedMs(name: string, value: number, min: number): number {
+  return Math.min(checkedNumber(name, value, { min }), TIMER_MAX_MS);
 }
 
 function resolveReconnect(reconnect: ReconnectOptions | false | undefined): Required<ReconnectOptions> {
   if (reconnect === false) return { ...RECONNECT_DEFAULTS, retries: 0 };
   const filled = { ...RECONNECT_DEFAULTS, ...reconnect };
   checkedNumber("reconnect.retries", filled.retries, { min: 0 });
-  checkedNumber("reconnect.intervalMs", filled.intervalMs, { min: 0 });
+  const intervalMs = checkedMs("reconnect.intervalMs", filled.intervalMs, 0);
   checkedNumber("reconnect.factor", filled.factor, { min: 1 });
-  checkedNumber("reconnect.delayMaxMs", filled.delayMaxMs, { min: 0 });
+  const delayMaxMs = checkedMs("reconnect.delayMaxMs", filled.delayMaxMs, 0);
   checkedNumber("reconnect.jitter", filled.jitter, { min: 0, max: 1 });
-  return filled;
+  return { ...filled, intervalMs, delayMaxMs };
 }
 
 function resolveTransport(transport: string): ClientTransport {
@@ -155,7 +180,7 @@ function resolveCredentials(options: ClientOptions): Credentials {
 
 /** Over HTTP one: what is on the wire when a connection is lost cannot be sent again. */
 function inFlightMaxOf({ inFlightMax = 16 }: ClientOptions, transport: ClientTransport): number {
-  const checked = checkedNumber("inFlightMax", inFlightMax, { min: 1, max: IN_FLIGHT_LIMIT });
+  const checked = checkedNumber("inFlightMax", inFlightMax, { min: 1, max: IN_FLIGHT_LIMIT, isWhole: true });
   return transport === "http" ? 1 : checked;
 }
 
@@ -178,15 +203,15 @@ export function resolveOptions(
     tls: options.tls === true ? {} : options.tls === false ? undefined : options.tls,
     credentials: resolveCredentials(options),
     reconnect: resolveReconnect(options.reconnect),
-    heartbeatIntervalMs: checkedNumber("heartbeatIntervalMs", options.heartbeatIntervalMs ?? 5000, {
-      min: 0,
-    }),
-    requestTimeoutMs: checkedNumber("requestTimeoutMs", options.requestTimeoutMs ?? 30_000, { min: 1 }),
-    connectTimeoutMs: checkedNumber("connectTimeoutMs", options.connectTimeoutMs ?? 5000, { min: 1 }),
+    heartbeatIntervalMs: checkedMs("heartbeatIntervalMs", options.heartbeatIntervalMs ?? 5000, 0),
+    requestTimeoutMs: checkedMs("requestTimeoutMs", options.requestTimeoutMs ?? 30_000, 1),
+    connectTimeoutMs: checkedMs("connectTimeoutMs", options.connectTimeoutMs ?? 5000, 1),
     inFlightMax: inFlightMaxOf(options, transport),
     retrySends: options.retrySends ?? true,
     noDelay: options.noDelay ?? true,
-    sendMemoryLength: options.sendMemoryLength ?? SEND_MEMORY_LENGTH,
+    sendMemoryLength: checkedNumber("sendMemoryLength", options.sendMemoryLength ?? SEND_MEMORY_LENGTH, {
+      ...{ min: SEND_MEMORY_LENGTH_MIN, max: SEND_MEMORY_LENGTH_LIMIT, isWhole: true },
+    }),
     signal: options.signal,
   };
 }

@@ -7,7 +7,6 @@ import { checkOptions } from "./check-options.ts";
 import { type ClientOptions, type ResolvedOptions, resolveOptions } from "./client-options.ts";
 import type { ClientPlatform } from "./client-platform.ts";
 import type { ClientEvent, ClientEventListener } from "./connection/client-events.ts";
-import { sleep } from "./connection/login.ts";
 import { Session } from "./connection/session.ts";
 import { parseConnectionString, withHintAtDecoding } from "./connection-string.ts";
 import { Consumer, type ConsumerOptions } from "./consumer/consumer.ts";
@@ -176,7 +175,6 @@ export class MillraceClient extends CareCalls {
   consumer(options: ConsumerOptions): Consumer {
     const consumer: Consumer = new Consumer(options, {
       ...createConsumerParts(options, this.session, this, this.#platform),
-      sleep: (delayMs) => sleep(this.#platform.clock, delayMs),
       onClosed: () => this.#closables.delete(consumer),
     });
     this.#closables.add(consumer);
@@ -191,7 +189,6 @@ export class MillraceClient extends CareCalls {
     const surroundings = { session: this.session, calls: this, platform: this.#platform };
     const consumer: GroupConsumer = new GroupConsumer(options, {
       ...createGroupConsumerParts(options, surroundings),
-      sleep: (delayMs) => sleep(this.#platform.clock, delayMs),
       onClosed: () => this.#closables.delete(consumer),
     });
     this.#closables.add(consumer);

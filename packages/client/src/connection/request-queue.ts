@@ -117,10 +117,12 @@ export class RequestQueue {
   }
 
   /**
-   * Fails what waited too long. True when one of them is in flight: then the link no longer answers and its
-   * owner must give it up.
+   * Fails what waited too long.
+   *
+   * @param onLinkDead  called first when one of them is in flight: the link no longer answers, and its owner
+   *                    must give it up before anybody hears of it, and asks for more
    */
-  expire(): boolean {
+  expire(onLinkDead: () => void): void {
     const nowMs = this.#options.clock.monotonicMs();
     const isLate = (pending: PendingCall) => pending.deadlineMs <= nowMs;
     const late = [...this.#repeating, ...this.#waiting].filter(isLate);
@@ -136,9 +138,9 @@ export class RequestQueue {
       this.#leaveWire(transmission, pending);
       late.push(pending);
     }
+    if (isLinkDead) onLinkDead();
     for (const pending of late)
       pending.call.done(timeoutOf(pending, this.#options.requestTimeoutMs), NO_BYTES);
-    return isLinkDead;
   }
 
   /** Sends what may leave now, in order; calls of a held lane stay. */

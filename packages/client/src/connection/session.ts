@@ -34,6 +34,8 @@ export class Session {
   #state: State = "connecting";
   #link: Link | undefined;
   #endError: CodedError | undefined;
+  #isClosing = false;
+  #isPinging = false;
   #tickTimer: Timer | undefined;
   #onIdle: (() => void) | undefined;
   #wake: (() => void) | undefined;
@@ -104,12 +106,16 @@ export class Session {
 
   /** Takes one call; see `Call.done` for how it ends. */
   execute(call: Call): void {
-    if (this.#endError !== undefined) call.done(this.#endError, NO_BYTES);
+    const refusal = this.#endError ?? (this.#isClosing ? closedError() : undefined);
+    if (refusal !== undefined) call.done(refusal, NO_BYTES);
     else this.#queue.add(call);
   }
 
-  /** Lets what was asked for finish while there is a connection, then closes. Repeatable. */
+  /**
+   * Takes no more calls, lets what was asked for finish while there is a connection, then closes. Repeatable.
+   */
   async close(): Promise<void> {
+    this.#isClosing = true;
     if (this.#state === "ready" && this.#queue.length > 0) {
       await new Promise<void>((resolve) => {
         const before = this.#onIdle;
@@ -120,7 +126,7 @@ export class Session {
       });
     }
     if (this.#options.transport === "http") await this.#logout();
-    this.#end(new CodedError(ErrorCode.ClientShutdown, "The client is closed; connect a new one."));
+    this.#end(closedError());
   }
 
   /** Ends the session on the server, which elsewhere the end of the connection does. Never rejects. */
@@ -173,8 +179,9 @@ export class Session {
     for (let attempt = 1; attempt <= reconnect.retries; attempt += 1) {
       const delayMs = backOffDelayMs(reconnect, attempt, this.#platform.random.fraction());
       const address = formatServerAddress(this.address);
-      this.events.emit("reconnecting", { address, attempt, delayMs });
-      await this.#pause(delayMs);
+      // Whoever hears an event may end the client.
+      if (this.#endError === undefined) this.events.emit("reconnecting", { address, attempt, delayMs });
+      if (this.#endError === undefined) await this.#pause(delayMs);
       if (this.#endError !== undefined) return;
       try {
         return this.#adopt(await this.#tour.logIn());
@@ -212,18 +219,30 @@ export class Session {
   #tick(): void {
     if (this.#endError !== undefined) return;
     const { requestTimeoutMs, heartbeatIntervalMs } = this.#options;
-    if (this.#queue.expire()) {
-      const message = `The server did not answer within ${requestTimeoutMs} ms; the connection was given up.`;
-      this.#link?.close(new CodedError(ErrorCode.RequestTimeout, message), true);
-    }
+    this.#queue.expire(() => this.#giveUpLink());
     this.#noteIdle();
+    if (this.#endError !== undefined) return;
     const idleMs = this.#platform.clock.monotonicMs() - (this.#link?.lastSentMs ?? 0);
     if (this.#state === "ready" && heartbeatIntervalMs > 0 && idleMs >= heartbeatIntervalMs) this.#ping();
     const tickMs = Math.min(TICK_MAX_MS, requestTimeoutMs / 20, heartbeatIntervalMs / 4 || TICK_MAX_MS);
     this.#tickTimer = this.#platform.clock.setTimer(Math.max(1, tickMs), () => this.#tick());
   }
 
+  /** Whoever hears that his request ran out of time is to find a client without a connection. */
+  #giveUpLink(): void {
+    const link = this.#link;
+    if (link === undefined) return;
+    const message = `The server did not answer within ${this.#options.requestTimeoutMs} ms; the connection was given up.`;
+    const error = new CodedError(ErrorCode.RequestTimeout, message);
+    const unanswered = link.retire();
+    link.close(error, true);
+    this.#onLost(link, error, unanswered);
+  }
+
+  /** One at a time: while the connection takes nothing, a second one would only wait beside the first. */
   #ping(): void {
+    if (this.#isPinging) return;
+    this.#isPinging = true;
     this.#queue.add({
       kind: "read",
       operation: Operation.NonReplicated,
@@ -231,7 +250,9 @@ export class Session {
       body: [],
       repeatAfterLoss: false,
       // A heartbeat that fails shows as a lost link, which is handled where links are lost.
-      done: () => {},
+      done: () => {
+        this.#isPinging = false;
+      },
     });
   }
 
@@ -256,6 +277,10 @@ export class Session {
     this.#noteIdle();
     if (wasConnected) this.events.emit("disconnected", { address: formatServerAddress(this.address), error });
   }
+}
+
+function closedError(): CodedError {
+  return new CodedError(ErrorCode.ClientShutdown, "The client is closed; connect a new one.");
 }
 
 function abortedError(): CodedError {

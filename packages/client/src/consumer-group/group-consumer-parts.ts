@@ -1,9 +1,10 @@
 import { ErrorCode, isCodedError } from "@millrace/errors";
 import type { GroupCalls } from "../admin/group-calls.ts";
-import { checkedNumber } from "../client-options.ts";
+import { checkedMs, checkedNumber } from "../client-options.ts";
 import type { ClientPlatform } from "../client-platform.ts";
 import type { Session } from "../connection/session.ts";
 import { ConsumerEvents } from "../consumer/consumer-events.ts";
+import { COUNT_BOUNDS } from "../consumer/consumer-parts.ts";
 import { OffsetCommits } from "../consumer/offset-commits.ts";
 import { pollMessages } from "../messages/poll.ts";
 import type { GroupConsumerOptions, GroupConsumerParts } from "./group-consumer.ts";
@@ -28,13 +29,13 @@ interface Surroundings {
 export function createGroupConsumerParts(
   options: GroupConsumerOptions,
   surroundings: Surroundings,
-): Omit<GroupConsumerParts, "sleep" | "onClosed"> {
+): Omit<GroupConsumerParts, "onClosed"> {
   const { session, calls, platform } = surroundings;
   const events = new ConsumerEvents<GroupEventFacts>();
   const membership = new Membership(calls, options, { mayCreate: options.createGroup ?? true });
   const commits: OffsetCommits = new OffsetCommits({
     clock: platform.clock,
-    intervalMs: checkedNumber("commitIntervalMs", options.commitIntervalMs ?? 1000, { min: 0 }),
+    intervalMs: checkedMs("commitIntervalMs", options.commitIntervalMs ?? 1000, 0),
     countMax: checkedNumber("commitCount", options.commitCount ?? 1000, { min: 1 }),
     store: (partitionId, offset) => storeForGroup({ options, calls, source }, partitionId, offset),
     isConnected: () => session.isConnected,
@@ -46,7 +47,7 @@ export function createGroupConsumerParts(
   const parts = { membership, events, onGivingUp, onRestarted };
   const source: GroupSource = createSource(options, surroundings, parts);
   const release = () => membership.leave();
-  return { source, commits, events, release, scope: platform.createScope() };
+  return { source, commits, events, release, clock: platform.clock, scope: platform.createScope() };
 }
 
 function createSource(
@@ -63,7 +64,7 @@ function createSource(
   const { clock } = platform;
   const autoCommit = options.commit === "auto";
   const consumer = { group };
-  const stalledAfterMs = checkedNumber("stalledAfterMs", options.stalledAfterMs ?? 35_000, { min: 1 });
+  const stalledAfterMs = checkedMs("stalledAfterMs", options.stalledAfterMs ?? 35_000, 1);
   const onStalled = (facts: Parameters<typeof parts.events.emit<"stalled">>[1]) =>
     parts.events.emit("stalled", facts);
   return new GroupSource({
@@ -71,9 +72,9 @@ function createSource(
     clock,
     stallWatch: new StallWatch({ clock, calls, place: options, stalledAfterMs, onStalled }),
     startAt: options.startAt ?? "first",
-    countMax: checkedNumber("batchCountMax", options.batchCountMax ?? 1000, { min: 1 }),
-    pollIntervalMs: checkedNumber("pollIntervalMs", options.pollIntervalMs ?? 10, { min: 1 }),
-    syncIntervalMs: checkedNumber("syncIntervalMs", options.syncIntervalMs ?? 1000, { min: 1 }),
+    countMax: checkedNumber("batchCountMax", options.batchCountMax ?? 1000, COUNT_BOUNDS),
+    pollIntervalMs: checkedMs("pollIntervalMs", options.pollIntervalMs ?? 10, 1),
+    syncIntervalMs: checkedMs("syncIntervalMs", options.syncIntervalMs ?? 1000, 1),
     pollsAhead: !autoCommit,
     poll: (partitionId, startAt, count) =>
       pollMessages(session, { stream, topic, consumer, partitionId, startAt, count, autoCommit }),

@@ -49,6 +49,12 @@ const OUT_OF_DATE: ReadonlySet<number> = new Set<number>([
   ErrorCode.ConsumerGroupPartitionNotOwned,
 ]);
 
+/** What a request that ran out of time ends with, reads and writes. */
+const OUT_OF_TIME: ReadonlySet<number> = new Set<number>([
+  ErrorCode.RequestTimeout,
+  ErrorCode.OutcomeUnknown,
+]);
+
 /**
  * Polls the partitions a member owns in turn. Asks the server regularly, and whenever an answer says so,
  * which ones these are; joins again when it is a member no more. A partition that is taken away is polled no
@@ -161,11 +167,14 @@ export class GroupSource implements BatchSource {
     return undefined;
   }
 
-  /** Without a connection a request that ran out of time is no news: the client is already trying. */
+  /**
+   * Without a connection a request that ran out of time is no news: the client is already trying. A join that
+   * may have happened is followed by a sync, which tells.
+   */
   #isPassing(error: unknown): boolean {
     if (!isCodedError(error)) return false;
     if (OUT_OF_DATE.has(error.code)) return true;
-    return error.code === ErrorCode.RequestTimeout && !this.#options.isConnected();
+    return OUT_OF_TIME.has(error.code) && !this.#options.isConnected();
   }
 
   async #idleRound(): Promise<void> {

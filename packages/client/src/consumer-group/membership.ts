@@ -60,7 +60,7 @@ export class Membership {
   }
 }
 
-/** Answers to a Leave that say: there is nothing to leave; or nobody to ask any more. */
+/** Answers to a Leave that say: nothing to leave; or the connection is gone, whose end is a leave. */
 const OVER: ReadonlySet<number> = new Set<number>([
   ErrorCode.ConsumerGroupMemberNotFound,
   ErrorCode.ConsumerGroupIdNotFound,
@@ -69,4 +69,5 @@ const OVER: ReadonlySet<number> = new Set<number>([
   ErrorCode.ClientShutdown,
   ErrorCode.Disconnected,
   ErrorCode.RequestTimeout,
+  ErrorCode.OutcomeUnknown,
 ]);

@@ -1,6 +1,6 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
 import type { OffsetCalls } from "../admin/offset-calls.ts";
-import { checkedNumber } from "../client-options.ts";
+import { checkedMs, checkedNumber, type NumberBounds } from "../client-options.ts";
 import type { ClientPlatform } from "../client-platform.ts";
 import type { Session } from "../connection/session.ts";
 import { pollMessages } from "../messages/poll.ts";
@@ -8,6 +8,9 @@ import type { ConsumerOptions, ConsumerParts } from "./consumer.ts";
 import { type ConsumerEventFacts, ConsumerEvents, skippedFacts } from "./consumer-events.ts";
 import { MessageSource } from "./message-source.ts";
 import { OffsetCommits } from "./offset-commits.ts";
+
+/** How many messages one poll may ask for: 32 bits on the wire. */
+export const COUNT_BOUNDS: NumberBounds = { min: 1, max: 4_294_967_295, isWhole: true };
 
 async function listPartitions(options: ConsumerOptions, calls: OffsetCalls): Promise<readonly number[]> {
   const topic = await calls.getTopic(options.stream, options.topic);
@@ -30,8 +33,8 @@ function createSource(
   return new MessageSource({
     clock: platform.clock,
     startAt: options.startAt ?? "next",
-    countMax: checkedNumber("batchCountMax", options.batchCountMax ?? 1000, { min: 1 }),
-    pollIntervalMs: checkedNumber("pollIntervalMs", options.pollIntervalMs ?? 10, { min: 1 }),
+    countMax: checkedNumber("batchCountMax", options.batchCountMax ?? 1000, COUNT_BOUNDS),
+    pollIntervalMs: checkedMs("pollIntervalMs", options.pollIntervalMs ?? 10, 1),
     // With auto-commit a batch polled ahead would count as read before anybody saw it.
     pollsAhead: !autoCommit,
     listPartitions: async () => partitions ?? listPartitions(options, calls),
@@ -62,11 +65,11 @@ export function createConsumerParts(
   session: Session,
   calls: OffsetCalls,
   platform: ClientPlatform,
-): Omit<ConsumerParts, "sleep" | "onClosed"> {
+): Omit<ConsumerParts, "onClosed"> {
   const { stream, topic, consumer } = options;
   const commits = new OffsetCommits({
     clock: platform.clock,
-    intervalMs: checkedNumber("commitIntervalMs", options.commitIntervalMs ?? 1000, { min: 0 }),
+    intervalMs: checkedMs("commitIntervalMs", options.commitIntervalMs ?? 1000, 0),
     countMax: checkedNumber("commitCount", options.commitCount ?? 1000, { min: 1 }),
     store: (partitionId, offset) =>
       calls.storeConsumerOffset({ stream, topic, consumer, partitionId, offset: BigInt(offset) }),
@@ -74,5 +77,5 @@ export function createConsumerParts(
   });
   const events = new ConsumerEvents<ConsumerEventFacts>();
   const source = createSource(options, { session, calls, platform }, { commits, events });
-  return { source, commits, events, scope: platform.createScope() };
+  return { source, commits, events, clock: platform.clock, scope: platform.createScope() };
 }

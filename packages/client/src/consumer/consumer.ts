@@ -1,10 +1,12 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
+import type { Clock } from "@millrace/platform";
 import type { Name } from "../admin/stream-calls.ts";
 import type { Scope } from "../client-platform.ts";
 import type { PollStart } from "../messages/poll.ts";
 import type { ReceivedMessage } from "../messages/received-message.ts";
 import type { BatchSource } from "./batch-source.ts";
 import type { ConsumerEventFacts, ConsumerEvents } from "./consumer-events.ts";
+import { EndableSleep } from "./endable-sleep.ts";
 import type { OffsetCommits } from "./offset-commits.ts";
 
 /** When offsets are stored for the consumer. */
@@ -53,14 +55,14 @@ export interface ConsumerParts {
   readonly commits: OffsetCommits;
   readonly events: Pick<ConsumerEvents<ConsumerEventFacts>, "on">;
   readonly scope: Scope;
-  readonly sleep: (delayMs: number) => Promise<void>;
+  readonly clock: Clock;
   readonly onClosed: () => void;
   /** Gives up what others wait for, once everything is stored; repeatable. */
   readonly release?: () => Promise<void>;
 }
 
-/** Works on one message; the next one waits for it. */
-export type MessageHandler = (message: ReceivedMessage) => void | Promise<void>;
+/** Works on one message; the next one waits for it, and for the promise that it gives, of whatever make. */
+export type MessageHandler = (message: ReceivedMessage) => void | PromiseLike<void>;
 
 /**
  * Reads messages, each partition in order, as an async iterator or with a handler. At least once: what was
@@ -70,7 +72,7 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
   readonly #parts: ConsumerParts;
   readonly #mode: CommitMode;
   readonly #signal: AbortSignal | undefined;
-  readonly #onAbort = () => this.#parts.source.stop();
+  readonly #onAbort = () => this.#stop();
   #isUsed = false;
   #batch: readonly ReceivedMessage[] = [];
   #index = 0;
@@ -79,6 +81,10 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
   /** Mode "manual": the highest offset handed out of each partition and not committed. */
   readonly #handedOut = new Map<number, number>();
   #running: Promise<void> | undefined;
+  /** The last `next()` that was asked for, until it is answered. */
+  #lastNext: Promise<unknown> | undefined;
+  /** The wait before a handler is tried again. */
+  #retryWait: EndableSleep | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: Pick<ConsumerOptions, "commit" | "signal">, parts: ConsumerParts) {
@@ -103,14 +109,14 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
   /**
    * Iterates once. Asking for the next message settles the one before; a message left by `break`, `return`
    * or an exception is not settled and comes again, unless `commit(message)` was called. Leaving the loop
-   * closes the consumer.
+   * closes the consumer. Who asks again before the answer gets the messages in the order of asking.
    *
    * @throws CodedError from the loop: what the server answers, Aborted, a commit that failed
    */
   [Symbol.asyncIterator](): AsyncIterator<ReceivedMessage, undefined> {
     this.#claim();
     return {
-      next: () => this.#next(),
+      next: () => this.#nextInTurn(),
       return: async () => {
         this.#delivered = undefined;
         await this.close();
@@ -175,16 +181,26 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
   }
 
   async #close(): Promise<void> {
-    const { source, scope, commits } = this.#parts;
-    source.stop();
-    this.#signal?.removeEventListener("abort", this.#onAbort);
+    const { scope, commits } = this.#parts;
+    this.#stop();
     if (this.#running !== undefined && !scope.isInside()) await this.#running;
     try {
       await commits.finish();
       await this.#parts.release?.();
     } finally {
-      this.#parts.onClosed();
+      this.#letGo();
     }
+  }
+
+  #stop(): void {
+    this.#parts.source.stop();
+    this.#retryWait?.end();
+  }
+
+  /** It is over: neither the signal nor the client needs to know the consumer any more. */
+  #letGo(): void {
+    this.#signal?.removeEventListener("abort", this.#onAbort);
+    this.#parts.onClosed();
   }
 
   #claim(): void {
@@ -197,10 +213,22 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
     this.#isUsed = true;
   }
 
+  /** One after another: a second look for messages beside the first would find the same ones. */
+  #nextInTurn(): Promise<IteratorResult<ReceivedMessage, undefined>> {
+    const go = () => this.#next();
+    const next = this.#lastNext === undefined ? go() : this.#lastNext.then(go, go);
+    this.#lastNext = next;
+    const done = () => {
+      if (this.#lastNext === next) this.#lastNext = undefined;
+    };
+    next.then(done, done);
+    return next;
+  }
+
   async #next(): Promise<IteratorResult<ReceivedMessage, undefined>> {
     this.#settleDelivered();
     try {
-      if (this.#parts.source.isGivingUp) await this.#parts.commits.flush();
+      if (this.#parts.source.isGivingUp) await this.#parts.commits.flushIfConnected();
       const message = this.#take() ?? ((await this.#fill()) ? this.#take() : undefined);
       if (message !== undefined) return { done: false, value: message };
     } catch (error) {
@@ -214,8 +242,12 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
 
   /** Stores the rest; the end by the signal is an error, the end by `close` is not. */
   async #finish(): Promise<void> {
-    await this.#parts.commits.finish();
-    await this.#parts.release?.();
+    try {
+      await this.#parts.commits.finish();
+      await this.#parts.release?.();
+    } finally {
+      this.#letGo();
+    }
     if (this.#signal?.aborted === true && this.#closing === undefined) {
       throw new CodedError(ErrorCode.Aborted, "The abort signal ended the consumer.");
     }
@@ -259,6 +291,7 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
       this.#delivered = undefined;
       await this.#parts.commits.finish().catch(() => {});
       await this.#parts.release?.().catch(() => {});
+      this.#letGo();
       throw error;
     }
     await this.#finish();
@@ -270,7 +303,7 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
       const result = this.#handle(handler, message, onError);
       if (result !== undefined) await result;
       this.#settleDelivered();
-      if (source.isGivingUp) await commits.flush();
+      if (source.isGivingUp) await commits.flushIfConnected();
     }
   }
 
@@ -282,8 +315,8 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
   ): Promise<void> | undefined {
     try {
       const result = handler(message);
-      if (!(result instanceof Promise)) return undefined;
-      return result.catch((error) => this.#onHandlerError(error, handler, message, onError));
+      if (!isPromiseLike(result)) return undefined;
+      return Promise.resolve(result).catch((error) => this.#onHandlerError(error, handler, message, onError));
     } catch (error) {
       return this.#onHandlerError(error, handler, message, onError);
     }
@@ -299,7 +332,10 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
     if (onError === "stop") throw error;
     let lastError = error;
     for (let attempt = 0; attempt < onError.retry.attempts; attempt += 1) {
-      await this.#parts.sleep(onError.retry.delayMs);
+      if (this.#parts.source.isStopped) break;
+      this.#retryWait = new EndableSleep(this.#parts.clock, onError.retry.delayMs);
+      await this.#retryWait.over;
+      if (this.#parts.source.isStopped) break;
       try {
         return await handler(message);
       } catch (failure) {
@@ -308,4 +344,9 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
     }
     throw lastError;
   }
+}
+
+/** True for whatever can be awaited: a builder of queries gives no promise of the language's own. */
+function isPromiseLike(result: void | PromiseLike<void>): result is PromiseLike<void> {
+  return typeof (result as PromiseLike<void> | undefined)?.then === "function";
 }

@@ -1,4 +1,6 @@
 import type { Clock } from "@millrace/platform";
+import { TIMER_MAX_MS } from "../client-options.ts";
+import { EndableSleep } from "./endable-sleep.ts";
 
 /** While nothing comes, the wait between rounds doubles up to this many times the first one. */
 const IDLE_FACTOR_MAX = 16;
@@ -8,7 +10,7 @@ export class IdleWait {
   readonly #clock: Clock;
   readonly #firstMs: number;
   #delayMs = 0;
-  #wake: (() => void) | undefined;
+  #sleep: EndableSleep | undefined;
 
   constructor(clock: Clock, firstMs: number) {
     this.#clock = clock;
@@ -22,18 +24,13 @@ export class IdleWait {
 
   wait(): Promise<void> {
     const doubled = this.#delayMs === 0 ? this.#firstMs : this.#delayMs * 2;
-    this.#delayMs = Math.min(doubled, this.#firstMs * IDLE_FACTOR_MAX);
-    return new Promise((resolve) => {
-      const timer = this.#clock.setTimer(this.#delayMs, resolve);
-      this.#wake = () => {
-        timer.cancel();
-        resolve();
-      };
-    });
+    this.#delayMs = Math.min(doubled, this.#firstMs * IDLE_FACTOR_MAX, TIMER_MAX_MS);
+    this.#sleep = new EndableSleep(this.#clock, this.#delayMs);
+    return this.#sleep.over;
   }
 
   /** Ends a wait that is running. */
   wake(): void {
-    this.#wake?.();
+    this.#sleep?.end();
   }
 }

@@ -142,3 +142,27 @@ test("what is settled of the new log is kept, also behind a store of the old one
   end();
   await flushed;
 });
+
+test("a flush fails while the connection is lost; one that may be late does not, and both keep the offset", async () => {
+  const { commits, asked, end } = failingCommits();
+  const lost = () => end(new CodedError(ErrorCode.RequestTimeout));
+  commits.settle(2, 19);
+  const strict = commits.flush();
+  const rejected = assert.rejects(strict, (error) => (error as CodedError).code === ErrorCode.RequestTimeout);
+  lost();
+  await turns();
+  lost();
+  await rejected;
+  const late = commits.flushIfConnected();
+  await turns();
+  lost();
+  await late;
+  const flushed = commits.flush();
+  await turns();
+  end();
+  await flushed;
+  assert.deepEqual(
+    asked,
+    Array.from({ length: 4 }, () => "2: 19"),
+  );
+});

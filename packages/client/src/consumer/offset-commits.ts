@@ -25,7 +25,7 @@ export class OffsetCommits {
   readonly #sent = new Set<number>();
   #settledCount = 0;
   #timer: Timer | undefined;
-  #running: Promise<void> | undefined;
+  #running: Promise<CodedError | undefined> | undefined;
   #error: CodedError | undefined;
 
   constructor(options: OffsetCommitsOptions) {
@@ -60,7 +60,12 @@ export class OffsetCommits {
     if (this.#settled.has(partitionId)) await this.#commit();
     // Anything but a refusal shows in the next commit, which waits for this one as for any other.
     else if (offset !== undefined) {
-      await this.#run(() => this.#options.store(partitionId, offset).catch(() => undefined));
+      await this.#run(() =>
+        this.#options.store(partitionId, offset).then(
+          () => undefined,
+          () => undefined,
+        ),
+      );
     }
   }
 
@@ -74,13 +79,30 @@ export class OffsetCommits {
   /**
    * Stores everything settled so far and resolves when it is stored.
    *
-   * @throws CodedError of the server or the connection; the offsets are kept for the next try
+   * @throws CodedError of the server or the connection, also one that may pass; the offsets are kept for the
+   *         next try
    */
   async flush(): Promise<void> {
-    while (this.#running !== undefined) await this.#running;
-    await this.#commit();
+    const failure = await this.#flushed();
+    const error = this.takeError() ?? failure;
+    if (error !== undefined) throw error;
+  }
+
+  /**
+   * As `flush`, but what cannot be stored for want of a connection is stored later, by itself.
+   *
+   * @throws CodedError that does not pass by itself
+   */
+  async flushIfConnected(): Promise<void> {
+    await this.#flushed();
     const error = this.takeError();
     if (error !== undefined) throw error;
+  }
+
+  /** Never rejects. */
+  async #flushed(): Promise<CodedError | undefined> {
+    while (this.#running !== undefined) await this.#running;
+    return this.#commit();
   }
 
   /**
@@ -102,13 +124,13 @@ export class OffsetCommits {
     this.#timer ??= this.#options.clock.setTimer(this.#options.intervalMs, () => void this.#commit());
   }
 
-  /** Never rejects; see `takeError`. */
-  #commit(): Promise<void> {
+  /** Never rejects; gives why something could not be stored, also what `takeError` does not tell. */
+  #commit(): Promise<CodedError | undefined> {
     return this.#run(() => this.#store());
   }
 
   /** Sends what `send` says, or waits for what is on its way already; the rest goes on then. */
-  #run(send: () => Promise<void>): Promise<void> {
+  #run(send: () => Promise<CodedError | undefined>): Promise<CodedError | undefined> {
     this.#running ??= send().finally(() => {
       this.#running = undefined;
       this.#goOn();
@@ -122,26 +144,30 @@ export class OffsetCommits {
     else if (this.#settledCount > 0) this.#startTimer();
   }
 
-  async #store(): Promise<void> {
+  async #store(): Promise<CodedError | undefined> {
     this.#timer?.cancel();
     this.#timer = undefined;
     const offsets = [...this.#settled];
     for (const [partitionId] of offsets) this.#sent.add(partitionId);
     this.#settled.clear();
     this.#settledCount = 0;
-    await Promise.all(offsets.map(([partitionId, offset]) => this.#storeOne(partitionId, offset)));
+    const storing = offsets.map(([partitionId, offset]) => this.#storeOne(partitionId, offset));
+    return (await Promise.all(storing)).find((error) => error !== undefined);
   }
 
-  async #storeOne(partitionId: number, offset: number): Promise<void> {
+  /** Never rejects; gives why the offset could not be stored. */
+  async #storeOne(partitionId: number, offset: number): Promise<CodedError | undefined> {
     try {
       await this.#options.store(partitionId, offset);
+      return undefined;
     } catch (error) {
       // Beyond the end of the log although it was read: a purge took the message away. Or the consumer knows.
-      if (isCodedError(error, ErrorCode.InvalidOffset) || !this.#sent.has(partitionId)) return;
+      if (isCodedError(error, ErrorCode.InvalidOffset) || !this.#sent.has(partitionId)) return undefined;
       if (!this.#settled.has(partitionId)) this.#settled.set(partitionId, offset);
       const willPass = !this.#options.isConnected() && !isCodedError(error, ErrorCode.ClientShutdown);
       if (willPass) this.#startTimer();
       else this.#error ??= error as CodedError;
+      return error as CodedError;
     } finally {
       this.#sent.delete(partitionId);
     }

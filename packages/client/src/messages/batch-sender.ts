@@ -43,6 +43,17 @@ export interface BatchRequest {
   readonly done: (error: CodedError | undefined, confirmations: readonly SendConfirmation[]) => void;
 }
 
+/** A batch that waits for memory, and what stands before it in its frame. */
+interface WaitingBatch {
+  readonly request: BatchRequest;
+  readonly metadata: Uint8Array;
+}
+
+interface SendMemory {
+  readonly kernel: ChecksumKernel;
+  readonly pool: BlockPool;
+}
+
 /**
  * Writes batches into the client's own memory, seals them there and sends them. One per client: the memory
  * bounds what all its producers have in flight. Batches that find no room wait, first come first served.
@@ -51,8 +62,8 @@ export class BatchSender {
   readonly #session: Session;
   readonly #options: { readonly retrySends: boolean; readonly sendMemoryLength: number };
   readonly #ids: RandomIds;
-  readonly #waiting: BatchRequest[] = [];
-  #memory: { readonly kernel: ChecksumKernel; readonly pool: BlockPool } | undefined;
+  readonly #waiting: WaitingBatch[] = [];
+  #memory: SendMemory | undefined;
 
   constructor(
     session: Session,
@@ -69,63 +80,68 @@ export class BatchSender {
     return this.#memory?.pool.leasesOut ?? 0;
   }
 
-  /** Sends one batch as soon as there is memory for it. */
+  /** Sends one batch as soon as there is memory for it. Never throws: what is wrong comes out of `done`. */
   send(request: BatchRequest): void {
-    this.#waiting.push(request);
+    const { stream, topic, partitioning, messages, done } = request;
+    try {
+      const metadata = encodeSendMetadata({ stream, topic, partitioning, messagesCount: messages.length });
+      this.#waiting.push({ request, metadata });
+    } catch (error) {
+      done(asCoded(error), []);
+      return;
+    }
     if (this.#waiting.length === 1) this.#drain();
   }
 
   #drain(): void {
     for (;;) {
-      const request = this.#waiting[0];
-      if (request === undefined) return;
-      const length = batchLengthOfPrepared(request.messages);
-      const refusal = this.#session.endError ?? this.#lengthError(length);
-      const lease = refusal === undefined ? this.#pool().allocate(length) : undefined;
-      if (refusal === undefined && lease === undefined) {
-        this.#pool().onAvailable(() => this.#drain());
-        return;
-      }
+      const next = this.#waiting[0];
+      if (next === undefined) return;
+      const room = this.#roomFor(next);
+      if (room === undefined) return;
       this.#waiting.shift();
-      if (lease === undefined) request.done(refusal, []);
-      else this.#write(request, lease);
+      if (isCodedError(room)) next.request.done(room, []);
+      else this.#write(next, room);
     }
   }
 
-  #pool(): BlockPool {
-    return this.#ensureMemory().pool;
+  /** Memory for a batch, or why there is none; undefined when it has to wait, and is looked at again. */
+  #roomFor({ request, metadata }: WaitingBatch): Lease | CodedError | undefined {
+    const memory = this.#session.endError ?? this.#ensureMemory();
+    if (isCodedError(memory)) return memory;
+    const { pool } = memory;
+    const length = batchLengthOfPrepared(request.messages);
+    const refusal = lengthError(length, HEADER_LENGTH + metadata.length, pool);
+    if (refusal !== undefined) return refusal;
+    const lease = pool.allocate(length);
+    if (lease === undefined) pool.onAvailable(() => this.#drain());
+    return lease;
   }
 
-  #ensureMemory() {
-    if (this.#memory === undefined) {
-      const kernel = createChecksumKernel({ memoryLength: this.#options.sendMemoryLength });
-      this.#memory = { kernel, pool: new BlockPool(kernel.memory) };
+  #ensureMemory(): SendMemory | CodedError {
+    const { sendMemoryLength } = this.#options;
+    try {
+      if (this.#memory === undefined) {
+        const kernel = createChecksumKernel({ memoryLength: sendMemoryLength });
+        this.#memory = { kernel, pool: new BlockPool(kernel.memory) };
+      }
+      return this.#memory;
+    } catch (cause) {
+      const message = `The memory for sends, ${sendMemoryLength} bytes, cannot be had; lower sendMemoryLength.`;
+      return new CodedError(ErrorCode.MemoryExhausted, message, { cause });
     }
-    return this.#memory;
   }
 
-  #lengthError(length: number): CodedError | undefined {
-    const { pool } = this.#ensureMemory();
-    if (length > pool.blocksTotal * pool.blockLength) {
-      const message = `A batch of ${length} bytes does not fit the client's memory; raise sendMemoryLength.`;
-      return new CodedError(ErrorCode.MemoryExhausted, message, { details: { length } });
-    }
-    if (length + HEADER_LENGTH <= MESSAGE_LENGTH_MAX) return undefined;
-    const message = `A batch of ${length} bytes does not fit one frame; send fewer messages at once.`;
-    return new CodedError(ErrorCode.FrameTooLarge, message, { details: { length } });
-  }
-
-  #write(request: BatchRequest, lease: Lease): void {
+  #write({ request, metadata }: WaitingBatch, lease: Lease): void {
+    const { messages, lane, done } = request;
     let batch: Uint8Array;
     try {
-      batch = lease.bytes.subarray(0, this.#seal(request.messages, lease.position));
+      batch = lease.bytes.subarray(0, this.#seal(messages, lease.position));
     } catch (error) {
       lease.release();
-      request.done(asCoded(error), []);
+      done(asCoded(error), []);
       return;
     }
-    const { stream, topic, partitioning, messages, lane, done } = request;
-    const metadata = encodeSendMetadata({ stream, topic, partitioning, messagesCount: messages.length });
     this.#session.execute({
       kind: "partition",
       operation: Operation.SendMessages,
@@ -141,7 +157,7 @@ export class BatchSender {
   }
 
   #seal(messages: readonly PreparedMessage[], position: number): number {
-    const { kernel } = this.#ensureMemory();
+    const { kernel } = this.#memory as SendMemory;
     const { bytes } = kernel.memory;
     let originTimestamp = Number.POSITIVE_INFINITY;
     for (const message of messages) originTimestamp = Math.min(originTimestamp, message.originTimestamp);
@@ -154,6 +170,17 @@ export class BatchSender {
     kernel.sealBatch(position, length);
     return length;
   }
+}
+
+/** Why a batch cannot be sent at all. @param before  bytes of the frame in front of it */
+function lengthError(length: number, before: number, pool: BlockPool): CodedError | undefined {
+  if (length > pool.blocksTotal * pool.blockLength) {
+    const message = `A batch of ${length} bytes does not fit the client's memory; raise sendMemoryLength.`;
+    return new CodedError(ErrorCode.MemoryExhausted, message, { details: { length } });
+  }
+  if (before + length <= MESSAGE_LENGTH_MAX) return undefined;
+  const message = `A batch of ${length} bytes does not fit one frame; send fewer messages at once.`;
+  return new CodedError(ErrorCode.FrameTooLarge, message, { details: { length } });
 }
 
 /** Bytes of the batch these messages make. */

@@ -2,6 +2,7 @@ import { CodedError, ErrorCode } from "@millrace/errors";
 import {
   decodeTypedFields,
   encodeTypedFields,
+  FieldKind,
   type FieldKindName,
   type FieldValue,
   fieldValue,
@@ -47,8 +48,11 @@ function kindOf(value: FieldValue): FieldKindName {
 }
 
 function fieldOf(value: HeaderValue): TypedField {
-  if (typeof value === "object" && !(value instanceof Uint8Array)) return typedField(value.kind, value.value);
-  return typedField(kindOf(value), value);
+  if (typeof value !== "object" || value instanceof Uint8Array) return typedField(kindOf(value), value);
+  if (value !== null && Object.hasOwn(FieldKind, value.kind)) return typedField(value.kind, value.value);
+  const kinds = Object.keys(FieldKind).join(", ");
+  const message = `A header is text, a number, a bigint, a boolean, bytes, or { kind, value }, of ${kinds}.`;
+  throw new CodedError(ErrorCode.InvalidHeaderValue, message);
 }
 
 function keyOf(key: string | TypedValue): TypedField {
@@ -65,10 +69,14 @@ function keyOf(key: string | TypedValue): TypedField {
  * Whole numbers within 32 bits become int32, other numbers float64, bigints the shortest of int64, uint64,
  * int128, uint128 that holds them, so that each comes back as what it was.
  *
- * @throws CodedError InvalidHeaderKey, InvalidHeaderValue, TooBigUserHeaders above 100 000 bytes
+ * @throws CodedError InvalidHeaderKey, InvalidHeaderValue, TooBigUserHeaders above 100 000 bytes,
+ *         InvalidArgument for something else than headers
  */
 export function encodeHeaders(headers: MessageHeaders | undefined): Uint8Array {
   if (headers === undefined) return NO_HEADERS;
+  if (typeof headers !== "object" || headers === null) {
+    throw new CodedError(ErrorCode.InvalidArgument, "The headers of a message are an object or a Map.");
+  }
   const entries = headers instanceof Map ? [...headers] : Object.entries(headers);
   const pairs = entries.map(([key, value]): TypedFieldPair => [keyOf(key), fieldOf(value)]);
   const bytes = encodeTypedFields(pairs);

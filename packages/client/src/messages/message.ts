@@ -39,12 +39,35 @@ export interface PreparedMessage extends OutgoingMessage {
 }
 
 const encoder = new TextEncoder();
+const ID_MAX = (1n << 128n) - 1n;
+const ORIGIN_TIMESTAMP_MAX = BigInt(Number.MAX_SAFE_INTEGER);
+
+/** A number of another type would only show when the batch is written, and take its neighbours along. */
+function isWithin(value: bigint, max: bigint): boolean {
+  return typeof value === "bigint" && value >= 0n && value <= max;
+}
 
 function payloadBytes(payload: Payload): Uint8Array {
   if (payload instanceof Uint8Array) return payload;
   if (typeof payload === "string") return encoder.encode(payload);
-  const text: string | undefined = JSON.stringify(payload.json);
-  return encoder.encode(text ?? "");
+  if (typeof payload === "object" && payload !== null && "json" in payload) return jsonBytes(payload.json);
+  throw invalid("The payload of a message is a Uint8Array, a string, or { json: value }.");
+}
+
+function jsonBytes(value: unknown): Uint8Array {
+  let [text, cause]: [text: string | undefined, cause: unknown] = [undefined, undefined];
+  try {
+    text = JSON.stringify(value);
+  } catch (error) {
+    cause = error;
+  }
+  if (text !== undefined) return encoder.encode(text);
+  const why = cause instanceof Error ? `: ${cause.message}` : "";
+  throw invalid(`The json of a payload is a value that has no form as JSON${why}.`, cause);
+}
+
+function invalid(message: string, cause?: unknown): CodedError {
+  return new CodedError(ErrorCode.InvalidArgument, message, cause === undefined ? {} : { cause });
 }
 
 function checkPayload({ length }: Uint8Array): void {
@@ -63,6 +86,9 @@ function checkPayload({ length }: Uint8Array): void {
  * @throws CodedError InvalidKeyValueLength for a key outside 1..=255 bytes
  */
 export function keyBytes(key: MessageKey): Uint8Array {
+  if (typeof key !== "string" && !(key instanceof Uint8Array)) {
+    throw invalid("A key is a string or a Uint8Array.");
+  }
   const bytes = typeof key === "string" ? encoder.encode(key) : key;
   if (bytes.length >= MESSAGE_KEY_LENGTH_MIN && bytes.length <= MESSAGE_KEY_LENGTH_MAX) return bytes;
   const limits = `${MESSAGE_KEY_LENGTH_MIN} to ${MESSAGE_KEY_LENGTH_MAX} bytes`;
@@ -75,18 +101,21 @@ export function keyBytes(key: MessageKey): Uint8Array {
  *
  * @param nowMicros  origin time of a message that brings none
  * @throws CodedError EmptyMessagePayload, TooBigMessagePayload, TooBigUserHeaders, InvalidHeaderKey,
- *         InvalidHeaderValue, InvalidKeyValueLength, InvalidArgument for an id or time outside its range
+ *         InvalidHeaderValue, InvalidKeyValueLength, InvalidArgument for a payload, key, id or time of
+ *         another type or outside its range
  */
 export function prepareMessage(message: Message, nowMicros: number): PreparedMessage {
+  if (typeof message !== "object" || message === null)
+    throw invalid("A message is an object with a payload.");
   const payload = payloadBytes(message.payload);
   checkPayload(payload);
   const userHeaders = encodeHeaders(message.headers);
   const { id, originTimestamp } = message;
-  if (id !== undefined && (id < 0n || id >= 1n << 128n)) {
-    throw new CodedError(ErrorCode.InvalidArgument, "The id of a message is a number of 128 bits.");
+  if (id !== undefined && !isWithin(id, ID_MAX)) {
+    throw invalid("The id of a message is a bigint of 128 bits.");
   }
-  if (originTimestamp !== undefined && (originTimestamp < 0n || originTimestamp > Number.MAX_SAFE_INTEGER)) {
-    throw new CodedError(ErrorCode.InvalidArgument, "originTimestamp is micros since 1970, below 2^53.");
+  if (originTimestamp !== undefined && !isWithin(originTimestamp, ORIGIN_TIMESTAMP_MAX)) {
+    throw invalid("originTimestamp is a bigint, micros since 1970, below 2^53.");
   }
   return {
     id: id ?? 0n,

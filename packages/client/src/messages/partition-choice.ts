@@ -17,6 +17,10 @@ const PARTITION_MAX = 4_294_967_295;
  */
 export function partitioningOf(choice: PartitionChoice = "balanced"): Partitioning {
   if (choice === "balanced") return { kind: "balanced" };
+  if (typeof choice !== "object" || choice === null) {
+    const message = `partitioning is "balanced", { partition } or { key }.`;
+    throw new CodedError(ErrorCode.InvalidArgument, message);
+  }
   if ("key" in choice) return { kind: "key", key: keyBytes(choice.key) };
   const { partition } = choice;
   if (Number.isInteger(partition) && partition >= 0 && partition <= PARTITION_MAX) {

@@ -1,6 +1,7 @@
+import { MESSAGE_LENGTH_MAX } from "@millrace/framing";
 import { type Identifier, type Partitioning, toIdentifier } from "@millrace/protocol";
 import type { Name } from "../admin/stream-calls.ts";
-import { checkedNumber } from "../client-options.ts";
+import { checkedMs, checkedNumber, type NumberBounds } from "../client-options.ts";
 import { type PartitionChoice, partitioningOf } from "../messages/partition-choice.ts";
 import type { BatchLimits } from "./open-batch.ts";
 
@@ -42,6 +43,8 @@ export interface ResolvedProducerOptions {
 const BATCH_COUNT_MAX = 1000;
 /** 1 MiB: fills one block of the send memory and is well past where batching still gains. */
 const BATCH_LENGTH_MAX = 1_048_576;
+/** What fits one frame beside its header and the names in front of the batch. */
+const BATCH_LENGTH_LIMIT = MESSAGE_LENGTH_MAX - 4096;
 /** 32 MiB: half the send memory, so that one producer leaves room for others. */
 const BUFFER_LENGTH_MAX = 33_554_432;
 /** As many as a connection may carry, see `ClientOptions.inFlightMax`. */
@@ -51,20 +54,20 @@ const IN_FLIGHT_MAX = 4;
 
 /** Fills in defaults. @throws CodedError InvalidArgument for a number out of its range */
 export function resolveProducerOptions(options: ProducerOptions): ResolvedProducerOptions {
-  const numberOf = (name: NumberOption, otherwise: number, range: { min: number; max?: number }) =>
+  const numberOf = (name: NumberOption, otherwise: number, range: NumberBounds) =>
     checkedNumber(name, options[name] ?? otherwise, range);
   return {
     stream: toIdentifier(options.stream),
     topic: toIdentifier(options.topic),
     partitioning: partitioningOf(options.partitioning),
     limits: {
-      countMax: numberOf("batchCountMax", BATCH_COUNT_MAX, { min: 1 }),
-      lengthMax: numberOf("batchLengthMax", BATCH_LENGTH_MAX, { min: 1 }),
+      countMax: numberOf("batchCountMax", BATCH_COUNT_MAX, { min: 1, isWhole: true }),
+      lengthMax: Math.min(numberOf("batchLengthMax", BATCH_LENGTH_MAX, { min: 1 }), BATCH_LENGTH_LIMIT),
     },
-    lingerMs: numberOf("lingerMs", LINGER_MS, { min: 0 }),
-    inFlightMax: numberOf("inFlightMax", IN_FLIGHT_MAX, { min: 1, max: IN_FLIGHT_LIMIT }),
+    lingerMs: checkedMs("lingerMs", options.lingerMs ?? LINGER_MS, 0),
+    inFlightMax: numberOf("inFlightMax", IN_FLIGHT_MAX, { min: 1, max: IN_FLIGHT_LIMIT, isWhole: true }),
     bufferLengthMax: numberOf("bufferLengthMax", BUFFER_LENGTH_MAX, { min: 1 }),
   };
 }
 
-type NumberOption = "batchCountMax" | "batchLengthMax" | "lingerMs" | "inFlightMax" | "bufferLengthMax";
+type NumberOption = "batchCountMax" | "batchLengthMax" | "inFlightMax" | "bufferLengthMax";

@@ -160,8 +160,15 @@ export class Producer {
     this.#admit();
   }
 
-  /** Lets waiting sends into the buffer, in order. A send longer than the buffer has it to itself. */
+  /** Lets waiting sends into the buffer; they wait for company there, unless a flush waits for them. */
   #admit(): void {
+    this.#admitWaiting();
+    if (this.#isFlushing) this.#endLinger();
+    else this.#startLinger();
+  }
+
+  /** In order. A send longer than the buffer has it to itself. */
+  #admitWaiting(): void {
     while (!this.#isLearning && this.#vanished.length === 0) {
       const next = this.#admissions[0];
       if (next === undefined) return;
@@ -181,8 +188,12 @@ export class Producer {
       }
       next.onAdmitted?.();
       this.#pump();
-      this.#startLinger();
     }
+  }
+
+  /** Somebody waits for what was accepted before: then nothing of it waits for company. */
+  get #isFlushing(): boolean {
+    return this.#endedEpochs.some((epoch) => epoch.openCount > 0);
   }
 
   #keyOf(message: PreparedMessage): Uint8Array | undefined {
