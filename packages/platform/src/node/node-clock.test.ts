@@ -24,3 +24,15 @@ test("wall time moves on between milliseconds", () => {
   for (let reads = 0; reads < 1_000; reads += 1) fractions.add(clock.wallMicros() % 1000);
   assert.ok(fractions.size > 10, `${fractions.size} different microseconds`);
 });
+
+test("a timer beyond what Node can wait for does not fire at once, and can be cancelled", async () => {
+  const clock = createNodeClock();
+  const fired: number[] = [];
+  const timers = [2 ** 31, 2 ** 40, Number.POSITIVE_INFINITY].map((delayMs) =>
+    clock.setTimer(delayMs, () => fired.push(delayMs)),
+  );
+  clock.setTimer(5, () => fired.push(5));
+  await sleep(40);
+  for (const timer of timers) timer.cancel();
+  assert.deepEqual(fired, [5]);
+});

@@ -30,8 +30,20 @@ export function createNodeClock(): Clock {
   };
 }
 
+/** Longer timers of Node fire at once: 24.8 days. */
+const TIMEOUT_MAX_MS = 2_147_483_647;
+
+/** One that never fires before its time, however far that is; `Infinity` is never. */
 function startTimer(delayMs: number, callback: () => void): Timer {
-  const timeout = setTimeout(callback, delayMs);
-  timeout.unref();
+  let timeout: NodeJS.Timeout;
+  const wait = (leftMs: number) => {
+    const isLast = leftMs <= TIMEOUT_MAX_MS;
+    timeout = setTimeout(
+      () => (isLast ? callback() : wait(leftMs - TIMEOUT_MAX_MS)),
+      isLast ? leftMs : TIMEOUT_MAX_MS,
+    );
+    timeout.unref();
+  };
+  wait(delayMs);
   return { cancel: () => clearTimeout(timeout) };
 }
