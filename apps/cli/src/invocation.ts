@@ -131,7 +131,8 @@ const LOGIN_COUNTS =
 function targetOf(command: Command): Target {
   const named = command.registeredArguments.map((argument, index) => [argument.name(), command.args[index]]);
   const things = Object.fromEntries(named.filter(([, typed]) => typed !== undefined));
-  return { ...things, command: pathOf(command).join(" ") };
+  const { set } = command.opts<Pick<Target, "set">>();
+  return { ...things, ...(set === undefined ? {} : { set }), command: pathOf(command).join(" ") };
 }
 
 function createSession(world: World, options: GlobalOptions, log: DebugLog) {

@@ -363,10 +363,8 @@ test("errors of files say which file, what is wrong with it and what to do next"
       ["message", "send", ...PLACE, "--lines", "/nonexistent/x"],
       /error: \/nonexistent\/x does not exist\. .*\n[\s\S]* {2}next: /,
     ],
-    [
-      ["message", "send", ...PLACE, "--input-file", "/"],
-      /error: .*(is a folder|illegal operation)[\s\S]* {2}next: /,
-    ],
+    [["message", "send", ...PLACE, "--input-file", "/"], /error: \/ is a folder\.[\s\S]* {2}next: /],
+    [["message", "send", ...PLACE, "--lines", "/"], /error: \/ is a folder\.[\s\S]* {2}next: /],
     [
       ["message", "poll", ...PLACE, "0", "--first", "--output-file", "/nonexistent/x"],
       /does not exist[\s\S]* {2}next: /,
@@ -382,6 +380,12 @@ test("errors of files say which file, what is wrong with it and what to do next"
     assert.equal(ran.exitCode, 1, args.join(" "));
     assert.match(ran.stderr, expected, args.join(" "));
   }
+});
+
+test("a refused --set says which options were typed", async () => {
+  const connect = () => Promise.reject(new CodedError(ErrorCode.UnsupportedOptionKey));
+  const args = ["topic", "create", "shop", "t", "1", "none", "--set", "colour=red"];
+  assert.match((await runFake(args, { connect })).stderr, /next: .*--set gave: colour=red\. /);
 });
 
 test("no help of any command shows an empty default", async () => {

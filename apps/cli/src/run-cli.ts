@@ -41,7 +41,7 @@ function debugLogOf(options: GlobalOptions): DebugLog {
 }
 
 /** The output mode as far as an unparsable command line shows it: errors of parsing follow it too. */
-function typedMode(args: readonly string[]): OutputMode {
+export function typedMode(args: readonly string[]): OutputMode {
   const joined = args.map((arg, index) =>
     arg === "--output" || arg === "-o" ? `--output=${args[index + 1]}` : arg,
   );

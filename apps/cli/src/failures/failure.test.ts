@@ -61,6 +61,52 @@ test("what to do next names things as they were typed, quoted where a shell need
   );
 });
 
+test("another server is named by the option of the transport that was used", () => {
+  const said = (transport: string) => nextStep(ErrorCode.CannotEstablishConnection, { transport }) ?? "";
+  assert.match(said("tcp"), /Name another with --tcp-server-address HOST:PORT before/);
+  assert.match(said("ws"), /Name another with --websocket-server-address HOST:PORT before/);
+  assert.match(said("http"), /Name another with --http-api-url http:\/\/HOST:PORT before/);
+  const refused = Object.assign(new Error("connect ECONNREFUSED"), { syscall: "connect" });
+  assert.match(failureOf(refused, { transport: "http" }).next ?? "", /--http-api-url/);
+});
+
+test("an authority is named by the option of the transport that was used", () => {
+  for (const [transport, option] of [
+    ["tcp", "tcp"],
+    ["ws", "websocket"],
+    ["http", "http"],
+  ] as const) {
+    const said = nextStep(ErrorCode.InvalidTlsCertificate, { transport }) ?? "";
+    assert.match(said, new RegExp(`--${option}-tls-ca-file FILE, .*--${option}-tls-domain NAME`));
+    assert.equal(said.match(/-tls-ca-file/g)?.length, 1);
+    const unreadable = nextStep(ErrorCode.InvalidTlsCertificatePath, { transport });
+    assert.equal(unreadable, `Check --${option}-tls-ca-file.`);
+  }
+});
+
+test("a refused option of a topic is one of those that were typed", () => {
+  const set = [
+    { key: "segment_size", value: "1" },
+    { key: "colour", value: "red" },
+  ];
+  for (const code of [ErrorCode.UnsupportedOptionKey, ErrorCode.InvalidOptionValue]) {
+    const next = nextStep(code, { set }) ?? "";
+    assert.match(next, /one of those that --set gave: segment_size=1, colour=red\. List the options/);
+    assert.match(nextStep(code, {}) ?? "", /^List the options/);
+  }
+});
+
+test("names and passwords of the wrong length are a wrong command line, but of a login a matter of access", () => {
+  for (const code of [ErrorCode.InvalidUsername, ErrorCode.InvalidPassword]) {
+    const error = new CodedError(code);
+    for (const command of ["user create", "user name", "user password"])
+      assert.equal(failureOf(error, { command }).exitCode, ExitCode.usage, command);
+    assert.equal(failureOf(error, { command: "stream list" }).exitCode, ExitCode.access);
+  }
+  for (const code of [ErrorCode.InvalidConnectionString, ErrorCode.InvalidPersonalAccessTokenName])
+    assert.equal(failureOf(new CodedError(code), {}).exitCode, ExitCode.usage);
+});
+
 test("errors of the system become coded ones", () => {
   const refused = Object.assign(new Error("connect ECONNREFUSED"), { syscall: "connect" });
   assert.equal(failureOf(refused, {}).exitCode, ExitCode.connection);

@@ -64,6 +64,14 @@ const NOT_FOUND_CODES = new Set<number>([
   ErrorCode.ConsumerGroupMemberNotFound,
 ]);
 
+const TYPED_CODES = new Set<number>([
+  ErrorCode.InvalidConnectionString,
+  ErrorCode.InvalidPersonalAccessTokenName,
+]);
+/** Of a login these are a matter of access; of a command that names a user, of what was typed. */
+const USER_CODES = new Set<number>([ErrorCode.InvalidUsername, ErrorCode.InvalidPassword]);
+const NAMING_USERS = new Set(["user create", "user name", "user password"]);
+
 const DAMAGE_CODES = new Set<number>([ErrorCode.PartitionDamaged, ErrorCode.MetadataDamaged]);
 
 /** Turns whatever a command threw into a failure; `target` is what the command line named. */
@@ -77,7 +85,7 @@ export function failureOf(error: unknown, target: Target): Failure {
   const coded = isCodedError(error) ? error : (codedFromLines(error) ?? codedFromSystem(error));
   if (coded === undefined) return { ...plainFailure(error, ExitCode.failed), next: LOOK_CLOSER, causes };
   return {
-    exitCode: exitCodeOf(coded.code),
+    exitCode: isTyped(coded.code, target) ? ExitCode.usage : exitCodeOf(coded.code),
     message: coded.message,
     code: coded.code,
     name: coded.name,
@@ -97,6 +105,11 @@ const SEE_HELP = "See what the command takes with --help behind it.";
 
 const CREDENTIALS_NEXT =
   "Set MILLRACE_USERNAME and MILLRACE_PASSWORD, or put -u NAME -p PASSWORD before the command.";
+
+/** True for what is wrong with the command line itself: the same command would not do against any server. */
+function isTyped(code: number, { command = "" }: Target): boolean {
+  return TYPED_CODES.has(code) || (USER_CODES.has(code) && NAMING_USERS.has(command));
+}
 
 /** The exit code of an error code of the server or the client. */
 export function exitCodeOf(code: number): ExitCode {

@@ -1,4 +1,5 @@
 import { ErrorCode } from "@millrace/errors";
+import type { KeyValue } from "../formats/key-value.ts";
 import { RIGHT_OF_COMMAND } from "./rights.table.ts";
 
 /** The things that a command line names, as they were typed. */
@@ -12,13 +13,21 @@ export interface Target {
   readonly partition?: string;
   readonly consumer?: string;
   readonly user?: string;
+  /** Options of a topic that were given by `--set`. */
+  readonly set?: readonly KeyValue[];
 }
 
 type Advice = string | ((target: Target) => string);
 
-const START_SERVER =
-  "Is the server running? Start one with: millrace server. " +
-  "Name another with --tcp-server-address HOST:PORT before the command.";
+/** The option that names another server, by the transport to it. */
+const ADDRESS_OPTIONS: ReadonlyMap<string | undefined, string> = new Map([
+  ["ws", "--websocket-server-address HOST:PORT"],
+  ["http", "--http-api-url http://HOST:PORT"],
+]);
+const startServer = ({ transport }: Target) => {
+  const option = ADDRESS_OPTIONS.get(transport) ?? "--tcp-server-address HOST:PORT";
+  return `Is the server running? Start one with: millrace server. Name another with ${option} before the command.`;
+};
 const CHECK_LOGIN =
   "Check the user name and password: -u NAME -p PASSWORD before the command, " +
   "or MILLRACE_USERNAME and MILLRACE_PASSWORD.";
@@ -49,11 +58,11 @@ const showTopic = ({ stream, topic }: Target) =>
 /** What to do after each error code that a person can do something about. */
 const ADVICE: ReadonlyMap<number, Advice> = new Map<number, Advice>([
   [ErrorCode.FeatureUnavailable, unavailable],
-  [ErrorCode.Disconnected, START_SERVER],
-  [ErrorCode.CannotEstablishConnection, START_SERVER],
+  [ErrorCode.Disconnected, startServer],
+  [ErrorCode.CannotEstablishConnection, startServer],
   [ErrorCode.ResourceNotFound, missingTarget],
   [ErrorCode.StaleClient, "The server ended a silent session; run the command again."],
-  [ErrorCode.TcpError, START_SERVER],
+  [ErrorCode.TcpError, startServer],
   [ErrorCode.InvalidServerAddress, "Write the address as HOST:PORT, for example 127.0.0.1:8090."],
   [ErrorCode.Unauthenticated, CHECK_LOGIN],
   [ErrorCode.Unauthorized, missingRight],
@@ -69,9 +78,9 @@ const ADVICE: ReadonlyMap<number, Advice> = new Map<number, Advice>([
   [ErrorCode.InvalidPersonalAccessToken, "The token is wrong, expired or deleted; log in with -u NAME."],
   [ErrorCode.TransientNotCommitted, CHECK_OUTCOME],
   [ErrorCode.TransientNotAccepted, TRY_AGAIN],
-  [ErrorCode.NotConnected, START_SERVER],
+  [ErrorCode.NotConnected, startServer],
   [ErrorCode.ClientNotFound, "List the clients with: millrace client list"],
-  [ErrorCode.ConnectionClosed, START_SERVER],
+  [ErrorCode.ConnectionClosed, startServer],
   [ErrorCode.StreamIdNotFound, listStreams],
   [ErrorCode.StreamNameNotFound, listStreams],
   [ErrorCode.StreamNameAlreadyExists, "Choose another name. List the streams with: millrace stream list"],
@@ -91,8 +100,9 @@ const ADVICE: ReadonlyMap<number, Advice> = new Map<number, Advice>([
   ],
   [ErrorCode.ConsumerGroupIdNotFound, listGroups],
   [ErrorCode.ConsumerGroupNameAlreadyExists, (target) => `Choose another name. ${listGroups(target)}`],
-  [ErrorCode.UnsupportedOptionKey, "List the options and their values with: millrace options topic"],
-  [ErrorCode.InvalidOptionValue, "List the options and their values with: millrace options topic"],
+  [ErrorCode.EmptyMessagePayload, "Give every message at least one byte."],
+  [ErrorCode.UnsupportedOptionKey, listOptions],
+  [ErrorCode.InvalidOptionValue, listOptions],
   [ErrorCode.TooManyConsumerOffsets, "Make the server forget one: millrace consumer-offset delete"],
   [ErrorCode.TooManyConsumerGroups, (target) => `Delete one that is not needed. ${listGroups(target)}`],
   [ErrorCode.TooManyUsers, `Delete one that is not needed. ${LIST_USERS}`],
@@ -118,12 +128,8 @@ const ADVICE: ReadonlyMap<number, Advice> = new Map<number, Advice>([
   [ErrorCode.FormatTooNew, "Use a millrace command of the same version as the server."],
   [ErrorCode.InvalidConnectionString, "Write it as millrace://USER:PASSWORD@HOST:PORT?key=value"],
   [ErrorCode.InvalidConfiguration, "The file is in MILLRACE_HOME, by default ~/.millrace."],
-  [
-    ErrorCode.InvalidTlsCertificate,
-    "Name its authority with --tcp-tls-ca-file FILE, and the name it is for with --tcp-tls-domain NAME; " +
-      "over WebSocket --websocket-tls-ca-file and --websocket-tls-domain.",
-  ],
-  [ErrorCode.InvalidTlsCertificatePath, "Check --tcp-tls-ca-file or --websocket-tls-ca-file."],
+  [ErrorCode.InvalidTlsCertificate, trustAuthority],
+  [ErrorCode.InvalidTlsCertificatePath, (target) => `Check ${tlsOption(target)}-ca-file.`],
   [ErrorCode.CannotDecryptData, "Check --encryption-key; without it payloads are shown as they are stored."],
   [ErrorCode.DiskFull, "Free some space on the server's disk."],
   [ErrorCode.RequestTimeout, CHECK_OUTCOME],
@@ -146,6 +152,24 @@ function verifyTopic({ command, stream, topic, partition }: Target): string {
     return `${find} Let the partition take writes behind the damage with: ${repair}`;
   }
   return `${find} What is good can be read: poll from an offset behind the damage.`;
+}
+
+/** What the options about TLS begin with. */
+function tlsOption({ transport }: Target): string {
+  if (transport === "http") return "--http-tls";
+  return transport === "ws" ? "--websocket-tls" : "--tcp-tls";
+}
+
+function trustAuthority(target: Target): string {
+  const option = tlsOption(target);
+  return `Name its authority with ${option}-ca-file FILE, and the name it is for with ${option}-domain NAME.`;
+}
+
+/** The server does not say which option it was. */
+function listOptions({ set = [] }: Target): string {
+  const typed = set.map(({ key, value }) => `${key}=${value}`).join(", ");
+  const look = typed === "" ? "" : `It is one of those that --set gave: ${typed}. `;
+  return `${look}List the options and their values with: millrace options topic`;
 }
 
 function unavailable({ command, transport }: Target): string {

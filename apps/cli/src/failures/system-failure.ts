@@ -13,16 +13,15 @@ const FILE_ERRORS: ReadonlyMap<string, readonly [what: string, next: string]> = 
 ]);
 
 const FILE_NEXT = "Check the file and the disk it is on.";
-const CONNECT_NEXT =
-  "Is the server running? Name another with --tcp-server-address HOST:PORT before the command.";
 
 /** A failed system call as an error with a code and advice; undefined for anything else. */
 export function codedFromSystem(error: unknown): CodedError | undefined {
   const system = error as NodeJS.ErrnoException | null;
   if (typeof system?.syscall !== "string") return undefined;
   const { syscall, path } = system;
+  // What to do about it depends on the transport, which the code's own advice knows.
   if (syscall === "connect")
-    return coded(ErrorCode.CannotEstablishConnection, system.message, CONNECT_NEXT, error);
+    return new CodedError(ErrorCode.CannotEstablishConnection, system.message, { cause: error });
   const [what, next] = FILE_ERRORS.get(system.code ?? "") ?? [];
   const code = syscall === "write" ? ErrorCode.CannotWriteToFile : ErrorCode.CannotReadFile;
   const message = what === undefined || path === undefined ? system.message : `${path} ${what}.`;

@@ -56,7 +56,7 @@ function parseValues(args: readonly string[]) {
       },
     }).values;
   } catch (error) {
-    throw new CodedError(ErrorCode.InvalidArgument, `${(error as Error).message} Try --help.`, {
+    throw new CodedError(ErrorCode.InvalidArgument, `${(error as Error).message}. Try --help.`, {
       cause: error,
     });
   }

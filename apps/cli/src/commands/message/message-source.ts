@@ -44,7 +44,7 @@ export function stdinSource(stdin: Readable): MessageSource {
  * @throws the system's error when the file cannot be opened
  */
 export async function linesFileSource(path: string, world: World | undefined): Promise<MessageSource> {
-  const { size: totalBytes } = await stat(path);
+  const totalBytes = await lengthOfFile(path);
   const stream = createReadStream(path, { highWaterMark: CHUNK_BYTES });
   const portions = portionsOfLines(stream);
   if (world === undefined) return { ...silent, portions };
@@ -61,8 +61,16 @@ export async function linesFileSource(path: string, world: World | undefined): P
  * @throws UsageError when the file is not of that kind; the system's error when it cannot be read
  */
 export async function fileSource(path: string): Promise<MessageSource> {
+  await lengthOfFile(path);
   const bytes = await readFile(path);
   return { ...silent, portions: portionsOfFile(bytes) };
+}
+
+/** Length of a file. The system opens a folder like one, and names it no more when reading fails then. */
+async function lengthOfFile(path: string): Promise<number> {
+  const found = await stat(path);
+  if (!found.isDirectory()) return found.size;
+  throw Object.assign(new Error(`${path} is a folder.`), { code: "EISDIR", syscall: "open", path });
 }
 
 async function* once(portion: Portion): AsyncGenerator<Portion> {
