@@ -13,6 +13,10 @@ export type Input =
   | { readonly kind: "tick" }
   /** The host would rather have this replica lead the group; see `onLead`. */
   | { readonly kind: "lead" }
+  /** The host would rather have replica `to` lead, should this one do so now; see `onYield`. */
+  | { readonly kind: "yield"; readonly to: number }
+  /** What the journal holds of committed ops is damaged: a peer's state is to replace it; see `onRefetch`. */
+  | { readonly kind: "refetch" }
   | { readonly kind: "request"; readonly request: Request }
   /** A peer's message; `from` is the replica the host authenticated, not what the message claims. */
   | { readonly kind: "message"; readonly from: number; readonly message: ReplicaMessage }

@@ -34,6 +34,8 @@ export class PartitionReplication {
   /** Op of the state that was installed last: what is asked to be cut below it is gone already. */
   #installedOp = 0;
   #isReplacing = false;
+  /** What replaces the files has less than they had. */
+  #mayLose = false;
   readonly #lagging = new LaggingPeers();
   /** Last op that was counted as written by a client. */
   #countedOp = 0;
@@ -94,12 +96,30 @@ export class PartitionReplication {
     if (this.#group.fault === undefined) void this.beginAnew();
   }
 
-  /** A silent replica begins anew with what its journal holds, as at a start; settles when it was tried. */
-  async beginAnew(): Promise<void> {
+  /**
+   * Another replica's state is to take the place of damaged files. A replica that is silent because of them
+   * begins anew as one that may have lost all it said, which is noted first. Any other one goes on with what it
+   * has until the state is there. Settles when that was tried: `stateAwaited` of the replica tells.
+   * @throws CodedError when it cannot be noted
+   */
+  async refetch(): Promise<void> {
+    if (!this.#link.isStopped) {
+      this.hear({ kind: "refetch" });
+      return;
+    }
+    await this.#write({ logView: 0, mayHaveLost: true });
+    await this.beginAnew({ needsState: true });
+  }
+
+  /**
+   * A silent replica begins anew with what its journal holds, as at a start; settles when it was tried.
+   * @param how.needsState  see `ReplicationContext.restart`
+   */
+  async beginAnew(how = { needsState: false }): Promise<void> {
     if (!this.#link.isStopped || this.#restarting !== undefined || this.#isReplacing) return;
     const silenced = this.#link;
     this.#restarting = silenced
-      .changeJournal(() => this.#restart())
+      .changeJournal(() => this.#restart(how))
       .then(
         () => silenced.stop(),
         (error: unknown) => this.#link.fail(error),
@@ -108,11 +128,12 @@ export class PartitionReplication {
     this.#restarting = undefined;
   }
 
-  async #restart(): Promise<void> {
+  async #restart(how: { readonly needsState: boolean }): Promise<void> {
     if (this.#group.isClosed) return;
-    await this.#shared.restart(this.#group, () => {
+    const begins = () => {
       this.#link = this.#newLink();
-    });
+    };
+    await this.#shared.restart(this.#group, begins, how);
   }
 
   /** Nothing is heard from the others any more: what has not come from them does not come. */
@@ -267,7 +288,7 @@ export class PartitionReplication {
 
   #persistView({ view, logView, mayHaveLost }: Extract<Output, { kind: "persist-view" }>): void {
     this.#link.keep(
-      () => this.#write({ view, logView, mayHaveLost }),
+      () => this.#write({ view, logView, mayHaveLost: mayHaveLost || this.#mayLose }),
       () => this.hear({ kind: "view-persisted", view, logView }),
     );
   }
@@ -296,10 +317,12 @@ export class PartitionReplication {
   /** The note comes first, so that a start after a kill in between finishes it. */
   async #replaceFiles({ op, opChecksum: checksum }: StateDescription): Promise<void> {
     this.#isReplacing = true;
+    this.#mayLose = op < (this.#group.replica?.op ?? 0);
     try {
-      await this.#write({ hasIncoming: true, cutAbove: undefined });
+      const lost = this.#mayLose ? { mayHaveLost: true } : {};
+      await this.#write({ hasIncoming: true, cutAbove: undefined, ...lost });
     } catch (error) {
-      if (isCodedError(error, ErrorCode.DiskFull)) this.#isReplacing = false;
+      if (isCodedError(error, ErrorCode.DiskFull)) this.#isReplacing = this.#mayLose = false;
       throw error;
     }
     const partition = await this.#shared.replace(this.#group);
@@ -307,6 +330,7 @@ export class PartitionReplication {
     this.#isReplacing = false;
     this.#installedOp = op;
     this.#group.stateInstalled(partition, { op, checksum });
+    this.#mayLose = false;
   }
 
   #truncate(op: number): void {

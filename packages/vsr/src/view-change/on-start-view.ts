@@ -27,6 +27,7 @@ export function onStartView(state: GroupState, message: StartView): readonly Out
   timers.viewChangeRetransmit.stop();
   timers.askForView.stop();
   timers.patience.start(ticks, timers.timing.heartbeatTimeout);
+  awaitLess(state);
   const cut = adoptLog(state, message, state.primary);
   const next = advance(state);
   if (isNewView && !state.isPromoted) outputs.push(persistView(state));
@@ -34,11 +35,23 @@ export function onStartView(state: GroupState, message: StartView): readonly Out
   return outputs;
 }
 
+/**
+ * The view has a log that its primary holds in full: what this replica acknowledged above its commit need not
+ * be in the state that replaces its damaged journal. Its peers may need it for committing that.
+ */
+function awaitLess({ repair, commit }: GroupState): void {
+  if (repair.isRefetch) repair.stateAwaited = Math.max(1, commit);
+}
+
 function isNews(state: GroupState, { view, op, nonce }: StartView): boolean {
   if (state.isViewForgotten) return false;
   // Whoever ended before the note of a view was written may have more of that view than its first word says.
-  if (op < state.commit && state.status !== "normal") return false;
+  const committed = Math.max(state.commit, state.committedBefore);
+  if (op < committed && state.status !== "normal") return false;
   if (view !== state.view) return view > state.view;
   if (state.status === "normal" || state.target !== undefined) return false;
-  return state.logView < view || nonce === state.nonce;
+  if (nonce === state.nonce) return true;
+  // Who lost its log may have been in this view with more of it, whatever its log view says now.
+  const mayHaveBeenIn = state.isProbing && state.mayHaveLost;
+  return state.logView < view && !mayHaveBeenIn;
 }
