@@ -14,6 +14,8 @@ const ANSWER_MAX_MS = 20_000;
 const LOOK_MS = 20;
 /** Milliseconds in which another node takes the lead, when it does. */
 const HAND_OVER_MAX_MS = 10_000;
+/** Milliseconds in which a replica takes part in its group, when it does. */
+const READY_MAX_MS = 15_000;
 /** Bytes that are checked before others get their turn. */
 const VERIFY_LENGTH = 4_194_304;
 
@@ -81,10 +83,8 @@ export class Refetch {
     if (damage === undefined) return this.#reply("healthy", "");
     this.#damage = damage;
     const others = await this.#othersThatGoOn();
-    if (group.isPrimary) await this.#handOver(others);
     log.warn("A damaged partition is fetched anew from the other nodes.", { ...group.identity, damage });
-    await this.#replication.refetch();
-    if (group.replica?.stateAwaited === undefined) throw busy();
+    await this.#begin(others);
     await this.#until(() => group.replica?.stateAwaited === undefined && group.replica?.status === "normal");
     log.info("A damaged partition was replaced by what the other nodes have.", { ...group.identity });
     return this.#reply("fetched", damage);
@@ -141,6 +141,19 @@ export class Refetch {
     const needed = quorums(replicaCount).replication;
     if (!isLed || others.length < needed) throw tooFew({ needed, found: isLed ? others.length : 0 });
     return others.map(([replica]) => replica);
+  }
+
+  /** A replica that was started a moment ago may not know the log of the view yet. */
+  async #begin(others: readonly number[]): Promise<void> {
+    const { group, clock } = this.#options;
+    const endMs = clock.monotonicMs() + READY_MAX_MS;
+    for (;;) {
+      if (group.isPrimary) await this.#handOver(others);
+      await this.#replication.refetch();
+      if (group.replica?.stateAwaited !== undefined) return;
+      if (clock.monotonicMs() >= endMs) throw busy();
+      await this.#pause();
+    }
   }
 
   /** @throws CodedError when nobody takes over */
