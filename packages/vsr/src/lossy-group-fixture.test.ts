@@ -43,7 +43,7 @@ interface DiskWork {
   readonly dueTick: number;
   /** What is durable when the work is done; then the replica is told. */
   readonly effect: () => void;
-  readonly done: Input;
+  readonly done: Input | (() => Input | undefined);
 }
 
 /** What survives a crash. */
@@ -208,7 +208,8 @@ export class LossyGroup {
       for (let work = host.work[0]; work !== undefined && work.dueTick <= this.now; work = host.work[0]) {
         host.work.shift();
         work.effect();
-        this.#step(host, work.done);
+        const done = typeof work.done === "function" ? work.done() : work.done;
+        if (done !== undefined) this.#step(host, done);
       }
       if (this.options.compacts && this.random.below(100) === 0) this.#compact(host);
     }
@@ -300,7 +301,7 @@ export class LossyGroup {
     }
   }
 
-  #work(host: Host, effect: () => void, done: Input): void {
+  #work(host: Host, effect: () => void, done: DiskWork["done"]): void {
     const earliest = Math.max(this.now, host.work.at(-1)?.dueTick ?? 0);
     const isSlow = !this.healed && this.random.below(30) === 0;
     host.work.push({ dueTick: earliest + this.random.below(isSlow ? 90 : 3), effect, done });
@@ -329,18 +330,27 @@ export class LossyGroup {
     const checksum = applied.at(-1) as bigint;
     const baseTable = peer.table?.encode();
     const clientTable = baseTable === undefined ? undefined : ClientTable.decode(baseTable);
+    let isWanted = false;
     const effect = () => {
       host.isFetching = false;
+      if (!isWanted) return;
       host.applied = applied;
       host.table = clientTable;
       host.disk.isDamaged = false;
-      const { superblock } = host.disk;
-      const loses = (host.replica?.op ?? 0) > base;
-      if (loses && superblock !== undefined) host.disk.superblock = { ...superblock, mayHaveLost: true };
       Object.assign(host.disk, { base, baseChecksum: checksum, baseTable, journal: [] });
     };
     const table = clientTable === undefined ? {} : { clientTable };
-    this.#work(host, effect, { kind: "state-installed", op: base, checksum, ...table });
+    this.#work(
+      host,
+      () => {
+        const awaited = host.replica?.stateAwaited;
+        isWanted = awaited !== undefined && awaited <= base;
+      },
+      () => (isWanted ? { kind: "state-replacing" } : undefined),
+    );
+    this.#work(host, effect, () =>
+      isWanted ? { kind: "state-installed", op: base, checksum, ...table } : undefined,
+    );
   }
 
   /** Takes what is applied out of the journal; without sessions now and then a little less. */

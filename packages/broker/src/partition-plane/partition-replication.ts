@@ -34,8 +34,8 @@ export class PartitionReplication {
   /** Op of the state that was installed last: what is asked to be cut below it is gone already. */
   #installedOp = 0;
   #isReplacing = false;
-  /** What replaces the files has less than they had. */
-  #mayLose = false;
+  /** States that took the place of the files. */
+  #installedCount = 0;
   readonly #lagging = new LaggingPeers();
   /** Last op that was counted as written by a client. */
   #countedOp = 0;
@@ -150,6 +150,11 @@ export class PartitionReplication {
   /** Hands an input to the replica, unless this side is stopped. */
   hear(input: Input): void {
     this.#link.hear(input);
+  }
+
+  /** How many states took the place of the files since the start. */
+  get installedCount(): number {
+    return this.#installedCount;
   }
 
   /** Fetched files are being put in the place of the partition's, or may have been when a failure came. */
@@ -289,7 +294,7 @@ export class PartitionReplication {
 
   #persistView({ view, logView, mayHaveLost }: Extract<Output, { kind: "persist-view" }>): void {
     this.#link.keep(
-      () => this.#write({ view, logView, mayHaveLost: mayHaveLost || this.#mayLose }),
+      () => this.#write({ view, logView, mayHaveLost }),
       () => this.hear({ kind: "view-persisted", view, logView }),
     );
   }
@@ -305,6 +310,7 @@ export class PartitionReplication {
       if (this.#link.isStopped || !this.#group.awaitsState(state.op)) {
         throw new CodedError(ErrorCode.TransientNotAccepted, "The state is not waited for any more.");
       }
+      this.hear({ kind: "state-replacing" });
       await this.#group.writesDone();
       try {
         await this.#replaceFiles(state);
@@ -318,20 +324,18 @@ export class PartitionReplication {
   /** The note comes first, so that a start after a kill in between finishes it. */
   async #replaceFiles({ op, opChecksum: checksum }: StateDescription): Promise<void> {
     this.#isReplacing = true;
-    this.#mayLose = op < (this.#group.replica?.op ?? 0);
     try {
-      const lost = this.#mayLose ? { mayHaveLost: true } : {};
-      await this.#write({ hasIncoming: true, cutAbove: undefined, ...lost });
+      await this.#write({ hasIncoming: true, cutAbove: undefined });
     } catch (error) {
-      if (isCodedError(error, ErrorCode.DiskFull)) this.#isReplacing = this.#mayLose = false;
+      if (isCodedError(error, ErrorCode.DiskFull)) this.#isReplacing = false;
       throw error;
     }
     const partition = await this.#shared.replace(this.#group);
     await this.#write({ hasIncoming: false });
     this.#isReplacing = false;
     this.#installedOp = op;
+    this.#installedCount += 1;
     this.#group.stateInstalled(partition, { op, checksum });
-    this.#mayLose = false;
   }
 
   #truncate(op: number): void {

@@ -23,14 +23,12 @@ export function onStateInstalled(state: GroupState, installed: StateInstalled): 
   const { repair } = state;
   const { op, checksum, clientTable } = installed;
   assert(repair.stateAwaited !== undefined, "a state is installed when it was asked for");
-  // What it was to reach may have been less when it was put in place.
-  const isEnough = op >= repair.stateAwaited || (repair.isRefetch && op >= state.commit);
-  assert(isEnough, "a state reaches at least as far as it was asked to");
+  assert(op >= repair.stateAwaited, "a state reaches at least as far as it was asked to");
   assert(state.clientTable === undefined || clientTable !== undefined, "a state brings its client table");
   if (clientTable !== undefined) state.clientTable = clientTable;
   repair.stateAwaited = undefined;
-  if (repair.isRefetch && op < state.op) state.mayHaveLost = true;
   repair.isRefetch = false;
+  repair.isReplacing = false;
   repair.asked = 0;
   state.pipeline.reset(op);
   state.op = op;

@@ -34,7 +34,6 @@ export function leaveView(state: GroupState, view: number): Output[] {
   state.target = undefined;
   state.isPromoted = false;
   state.repair.forget(state.op);
-  if (state.repair.isRefetch) state.repair.stateAwaited = Math.max(1, state.op);
   return outputs;
 }
 

@@ -27,20 +27,11 @@ export function onStartView(state: GroupState, message: StartView): readonly Out
   timers.viewChangeRetransmit.stop();
   timers.askForView.stop();
   timers.patience.start(ticks, timers.timing.heartbeatTimeout);
-  awaitLess(state);
   const cut = adoptLog(state, message, state.primary);
   const next = advance(state);
   if (isNewView && !state.isPromoted) outputs.push(persistView(state));
   outputs.push(...cut, ...next);
   return outputs;
-}
-
-/**
- * The view has a log that its primary holds in full: what this replica acknowledged above its commit need not
- * be in the state that replaces its damaged journal. Its peers may need it for committing that.
- */
-function awaitLess({ repair, commit }: GroupState): void {
-  if (repair.isRefetch) repair.stateAwaited = Math.max(1, commit);
 }
 
 function isNews(state: GroupState, { view, op, nonce }: StartView): boolean {

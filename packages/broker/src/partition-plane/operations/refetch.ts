@@ -84,8 +84,7 @@ export class Refetch {
     this.#damage = damage;
     const others = await this.#othersThatGoOn();
     log.warn("A damaged partition is fetched anew from the other nodes.", { ...group.identity, damage });
-    await this.#begin(others);
-    await this.#until(() => group.replica?.stateAwaited === undefined && group.replica?.status === "normal");
+    await this.#fetch(others);
     log.info("A damaged partition was replaced by what the other nodes have.", { ...group.identity });
     return this.#reply("fetched", damage);
   }
@@ -143,17 +142,22 @@ export class Refetch {
     return others.map(([replica]) => replica);
   }
 
-  /** A replica that was started a moment ago may not know the log of the view yet. */
-  async #begin(others: readonly number[]): Promise<void> {
+  /**
+   * Has the state fetched until it is in place and the replica takes part: a replica that was started a moment
+   * ago may not know the log of the view yet, and one in another view asks for the state again.
+   * @throws CodedError when nothing comes of it
+   */
+  async #fetch(others: readonly number[]): Promise<void> {
     const { group, clock } = this.#options;
-    const endMs = clock.monotonicMs() + READY_MAX_MS;
-    for (;;) {
-      if (group.isPrimary) await this.#handOver(others);
-      await this.#replication.refetch();
-      if (group.replica?.stateAwaited !== undefined) return;
-      if (clock.monotonicMs() >= endMs) throw busy();
-      await this.#pause();
+    const before = this.#replication.installedCount;
+    let idleSinceMs = clock.monotonicMs();
+    for (; this.#replication.installedCount === before; await this.#pause()) {
+      if (group.replica?.stateAwaited !== undefined) idleSinceMs = clock.monotonicMs();
+      else if (clock.monotonicMs() - idleSinceMs >= READY_MAX_MS) throw busy();
+      else if (group.isPrimary) await this.#handOver(others);
+      else await this.#replication.refetch();
     }
+    while (group.replica?.status !== "normal") await this.#pause();
   }
 
   /** @throws CodedError when nobody takes over */
@@ -169,10 +173,6 @@ export class Refetch {
       this.#replication.hear({ kind: "yield", to: others[tries % others.length] ?? 0 });
       tries += 1;
     }
-  }
-
-  async #until(isSo: () => boolean): Promise<void> {
-    while (!isSo()) await this.#pause();
   }
 
   /** @throws CodedError when the partition goes away meanwhile */
