@@ -14,7 +14,7 @@ export interface Target {
   readonly user?: string;
 }
 
-type Advice = string | ((target: Target) => string);
+type Advice = string | ((target: Target) => string | undefined);
 
 const START_SERVER =
   "Is the server running? Start one with: millrace server. " +
@@ -138,7 +138,9 @@ export function nextStep(code: number, target: Target): string | undefined {
   return typeof advice === "function" ? advice(target) : advice;
 }
 
-function verifyTopic({ command, stream, topic, partition }: Target): string {
+/** Why nothing was repaired the server says with what to do. */
+function verifyTopic({ command, stream, topic, partition }: Target): string | undefined {
+  if (command === "partition repair") return undefined;
   const place = `${word(stream, "STREAM")} ${word(topic, "TOPIC")}`;
   const find = `Find file and position with: millrace topic verify ${place}.`;
   if (command === "message send") {
