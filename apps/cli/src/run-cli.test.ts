@@ -449,6 +449,26 @@ test("a repair says from where on the partition takes writes, and asks when stor
   );
 });
 
+test("a repair in a cluster is asked about until it has ended, on the node that is named", async () => {
+  const client = readyClient();
+  const damage = "A batch of 0.log is damaged.";
+  const reply = { offsets: "proven", nextOffset: 9 } as const;
+  client.repairReplies.push({ ...reply, outcome: "under-way", damage: "" });
+  client.repairReplies.push({ ...reply, outcome: "under-way", damage });
+  client.repairReplies.push({ ...reply, outcome: "fetched", damage });
+  const stays: unknown[] = [];
+  const { stdout, stderr, exitCode } = await runFake(["partition", "repair", ...PLACE, "1"], {
+    connect: async ({ target }) => {
+      stays.push(target.client.followLeader);
+      return client.asClient();
+    },
+  });
+  assert.equal(exitCode, 0);
+  assert.match(stderr, /looks for damage.*\n.*asked for what is damaged: A batch of 0\.log/);
+  assert.match(stdout, /has on this node what the others have\. Damaged was: A batch of 0\.log/);
+  assert.deepEqual(stays, [false]);
+});
+
 test("the session is closed after success and after failure", async () => {
   const client = readyClient();
   await runFake(["stream", "list"], { client: client.asClient() });
