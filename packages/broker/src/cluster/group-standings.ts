@@ -83,7 +83,11 @@ export class GroupStandings {
   }
 
   /** Where each node stands in one partition's group, by replica id. */
-  inPartition({ streamId, topicId, partitionId }: PartitionKey): Promise<readonly (GroupStanding | undefined)[]> {
+  inPartition({
+    streamId,
+    topicId,
+    partitionId,
+  }: PartitionKey): Promise<readonly (GroupStanding | undefined)[]> {
     const after = partitionId === 0 ? undefined : { streamId, topicId, partitionId: partitionId - 1 };
     return new Promise((resolve) =>
       this.collect({ after, countMax: 1, streamId, topicId }, ({ partitions: [one] }) =>

@@ -2,8 +2,13 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ErrorCode } from "@millrace/errors";
 import type { SimDisk } from "@millrace/platform/sim";
-import { decodeRepairPartitionReply, decodeVerifyPartitionReply } from "@millrace/protocol";
-import { encodeRepairPartition, encodeVerifyPartition, toIdentifier } from "@millrace/protocol";
+import {
+  decodeRepairPartitionReply,
+  decodeVerifyPartitionReply,
+  encodeRepairPartition,
+  encodeVerifyPartition,
+  toIdentifier,
+} from "@millrace/protocol";
 import { newWriter, type SmallCluster, smallCluster } from "../testing/small-cluster.ts";
 import { sendBody } from "../testing/test-batches.ts";
 import { pollBody, polled } from "../testing/test-polls.ts";
@@ -19,7 +24,9 @@ const VERIFY = encodeVerifyPartition({ ...PLACE, from: FROM_START, lengthMax: 16
 async function filesOf(disk: SimDisk, ending: string): Promise<string[]> {
   const [folder] = await disk.readDirectory(FOLDER);
   const path = `${FOLDER}/${folder?.name}`;
-  const names = (await disk.readDirectory(path)).map(({ name }) => name).filter((name) => name.endsWith(ending));
+  const names = (await disk.readDirectory(path))
+    .map(({ name }) => name)
+    .filter((name) => name.endsWith(ending));
   return names.sort().map((name) => `${path}/${name}`);
 }
 
@@ -190,7 +197,10 @@ describe("A damaged partition on a node of a cluster", () => {
   it("takes no damaged bytes from a node that is damaged itself: it asks the other one.", async () => {
     const parts = await written();
     const { cluster, primary, backups } = parts;
-    for (const [at, byte] of [[backups[0], 5000], [primary, 300_000]] as const) {
+    for (const [at, byte] of [
+      [backups[0], 5000],
+      [primary, 300_000],
+    ] as const) {
       const disk = cluster.nodes[at]?.disk;
       assert.ok(disk !== undefined);
       await flip(".log", 0, byte)(disk);

@@ -35,11 +35,7 @@ export interface ReplicationContext {
    * when the disk refuses.
    * @param how.needsState  nothing of its journal counts: a peer's state is to replace it
    */
-  restart(
-    group: PartitionGroup,
-    begins: () => void,
-    how?: { readonly needsState: boolean },
-  ): Promise<void>;
+  restart(group: PartitionGroup, begins: () => void, how?: { readonly needsState: boolean }): Promise<void>;
   /** Where each node stands in a partition's group, by replica id; nothing for one that does not answer. */
   standingsIn(identity: PartitionIdentity): Promise<readonly (GroupStanding | undefined)[]>;
   /** Fetches a group's state from another node, unless it does already; ends in `install` of the group. */

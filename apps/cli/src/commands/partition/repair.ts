@@ -65,7 +65,8 @@ function explainUnknown(error: unknown): never {
 
 /** A node of a cluster fetches what may be a terabyte. */
 function goesOn({ damage }: RepairPartitionReply): string {
-  const what = damage === "" ? "The node looks for damage." : `The other nodes are asked for what is damaged: ${damage}`;
+  const what =
+    damage === "" ? "The node looks for damage." : `The other nodes are asked for what is damaged: ${damage}`;
   return `${what} It goes on also when this command is ended.`;
 }
 

@@ -1,4 +1,4 @@
-import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
+import { CodedError, ErrorCode } from "@millrace/errors";
 import type { Clock, Log } from "@millrace/platform";
 import type { GroupStanding, RepairPartitionReply } from "@millrace/protocol";
 import { VERIFY_FROM_START, type VerifyCursor } from "@millrace/storage";
@@ -133,7 +133,10 @@ export class Refetch {
     const normal = [...standings.entries()].filter(
       (entry): entry is [number, GroupStanding] => entry[0] !== own && entry[1]?.status === "normal",
     );
-    const view = Math.max(group.isPrimary ? (group.replica?.view ?? 0) : 0, ...normal.map(([, one]) => one.view));
+    const view = Math.max(
+      group.isPrimary ? (group.replica?.view ?? 0) : 0,
+      ...normal.map(([, one]) => one.view),
+    );
     const others = normal.filter(([, one]) => one.view === view).sort(([, a], [, b]) => b.op - a.op);
     const leader = view % replicaCount;
     const isLed = leader === own ? group.isPrimary : others.some(([replica]) => replica === leader);
