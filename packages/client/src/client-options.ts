@@ -53,8 +53,8 @@ export interface ClientOptions {
   /** A personal access token, instead of user name and password. */
   readonly token?: string;
   /**
-   * In a cluster, `false` stays on a node that was named in place of going on to the one that leads: for what is
-   * asked of a node itself, as its files are. Default true.
+   * In a cluster, `false` stays on a node that was named in place of going on to the one that leads: for what
+   * is asked of a node itself, as its files are. Default true.
    */
   readonly followLeader?: boolean;
   /** `false` turns reconnecting off: the first loss ends the client. */

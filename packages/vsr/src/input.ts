@@ -38,8 +38,8 @@ export type Input =
   /** The superblock holds what a `persist-view` asked for. In the order in which they were asked for. */
   | { readonly kind: "view-persisted"; readonly view: number; readonly logView: number }
   /**
-   * A state that reaches as far as `stateAwaited` is going to be put in place: `state-installed` follows, or the
-   * replica is stopped.
+   * A state that reaches as far as `stateAwaited` is going to be put in place: `state-installed` follows, or
+   * the replica is stopped.
    */
   | { readonly kind: "state-replacing" }
   /**

@@ -29,8 +29,8 @@ export interface LossyGroupOptions {
   /** A crash of this replica may lose what its journal had written. */
   readonly forgetful?: number;
   /**
-   * Now and then a host finds damage in its journal and has its replica fetch a state, or hand over first; the
-   * forgetful one also damage that keeps it from reading its journal at a start.
+   * Now and then a host finds damage in its journal and has its replica fetch a state, or hand over first;
+   * the forgetful one also damage that keeps it from reading its journal at a start.
    */
   readonly damages?: boolean;
   /** Journals are cut off at their old end now and then, so that peers need the state. */

@@ -6,8 +6,8 @@ import type { Prepare, PrepareFields } from "./prepare.ts";
 /**
  * What a replica found in its journal and superblock.
  *
- * The last seven are for groups of several replicas. Their journal tells `commit`: the highest `commit` of any
- * prepare in it, or what a snapshot or an installed state covers.
+ * The last seven are for groups of several replicas. Their journal tells `commit`: the highest `commit` of
+ * any prepare in it, or what a snapshot or an installed state covers.
  */
 export interface Recovered {
   readonly view: number;

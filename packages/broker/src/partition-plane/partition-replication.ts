@@ -97,9 +97,10 @@ export class PartitionReplication {
   }
 
   /**
-   * Another replica's state is to take the place of damaged files. A replica that is silent because of them, or
-   * could not be opened, begins anew as one that may have lost all it said, which is noted first. Any other one goes on with what it
-   * has until the state is there. Settles when that was tried: `stateAwaited` of the replica tells.
+   * Another replica's state is to take the place of damaged files. A replica that is silent because of them,
+   * or could not be opened, begins anew as one that may have lost all it said, which is noted first. Any
+   * other one goes on with what it has until the state is there. Settles when that was tried: `stateAwaited`
+   * of the replica tells.
    * @throws CodedError when it cannot be noted
    */
   async refetch(): Promise<void> {

@@ -10,7 +10,9 @@ export interface RecoveredGroup {
   readonly isNew: boolean;
   /** The replica may have spoken in it before its directory was lost. */
   readonly isForgotten: boolean;
-  /** Given: nothing of the journal counts, and another replica's state of this op or a later one replaces it. */
+  /**
+   * Given: nothing of the journal counts, and another replica's state of this op or a later one replaces it.
+   */
   readonly stateNeeded?: number;
 }
 

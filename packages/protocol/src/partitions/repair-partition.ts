@@ -11,8 +11,9 @@ import { readTopicTarget, writeTopicTarget } from "../topics/topic-target.ts";
 export const RepairedOffsetsCode = { proven: 1, known: 2, none: 3 } as const;
 
 /**
- * How a repair ended: nothing was damaged, repaired, or stored offsets are in doubt and a choice is needed. On
- * a node of a cluster: it goes on and may be asked about again, or what other nodes have replaced the damage.
+ * How a repair ended: nothing was damaged, repaired, or stored offsets are in doubt and a choice is needed.
+ * On a node of a cluster: it goes on and may be asked about again, or what other nodes have replaced the
+ * damage.
  */
 export const RepairOutcomeCode = {
   healthy: 0,

@@ -5,9 +5,9 @@ import type { Output } from "../output.ts";
  * The host has found damage in what the journal holds of committed ops: a peer's state is to take its place.
  *
  * It has to reach as far as this replica's own log, so nothing that it acknowledged is missing from it, and
- * until it is there the replica answers for its log as before, but takes nothing new. When another view begins
- * meanwhile it is given up, and the host may ask again. A primary does not do it, for it would write nothing: it
- * hands over first. Nor does who fetches already, or changes its journal.
+ * until it is there the replica answers for its log as before, but takes nothing new. When another view
+ * begins meanwhile it is given up, and the host may ask again. A primary does not do it, for it would write
+ * nothing: it hands over first. Nor does who fetches already, or changes its journal.
  * @see docs/adr/0064
  */
 export function onRefetch(state: GroupState): readonly Output[] {

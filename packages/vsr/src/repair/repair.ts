@@ -37,7 +37,9 @@ export class Repair {
     return this.isRefetch && this.truncatingTo === undefined;
   }
 
-  /** A state that is not being put in place yet is fetched no longer, when the log lacks nothing without it. */
+  /**
+   * A state that is not being put in place yet is fetched no longer, when the log lacks nothing without it.
+   */
   giveUpRefetch(): void {
     if (!this.isRefetch || this.isReplacing) return;
     this.isRefetch = false;

@@ -49,7 +49,8 @@ export class Refetch {
   }
 
   /**
-   * Begins it, or joins the one that is under way; settles when it has ended, or with `under-way` after a while.
+   * Begins it, or joins the one that is under way; settles when it has ended, or with `under-way` after a
+   * while.
    * @throws CodedError why nothing is repaired
    */
   async answer(): Promise<RepairPartitionReply> {
@@ -146,8 +147,8 @@ export class Refetch {
   }
 
   /**
-   * Has the state fetched until it is in place and the replica takes part: a replica that was started a moment
-   * ago may not know the log of the view yet, and one in another view asks for the state again.
+   * Has the state fetched until it is in place and the replica takes part: a replica that was started a
+   * moment ago may not know the log of the view yet, and one in another view asks for the state again.
    * @throws CodedError when nothing comes of it
    */
   async #fetch(others: readonly number[]): Promise<void> {
@@ -199,8 +200,8 @@ function tooFew({ needed, found }: { readonly needed: number; readonly found: nu
 
 function stillLeads(): CodedError {
   const text =
-    "Nothing was repaired: this node leads the partition and could not hand it over. Try again, or stop this " +
-    "node until another one leads.";
+    "Nothing was repaired: this node leads the partition and could not hand it over. Try again, or stop " +
+    "this node until another one leads.";
   return new CodedError(ErrorCode.TransientNotAccepted, text);
 }
 
