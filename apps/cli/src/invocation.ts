@@ -70,7 +70,7 @@ export function createRun(world: World, debug: (options: GlobalOptions) => Debug
       const options: GlobalOptions = { ...command.optsWithGlobals(), ...command.opts() };
       const mode = options.output ?? options.listMode ?? "table";
       const log = debug(options);
-      const session = createSession(world, options, log);
+      const session = createSession(world, options, log, pathOf(command).join(" "));
       const output = createOutput(world, { mode, quiet: options.quiet === true });
       try {
         announce(command, options, output, log);
@@ -135,11 +135,19 @@ function targetOf(command: Command): Target {
   return { ...things, ...(set === undefined ? {} : { set }), command: pathOf(command).join(" ") };
 }
 
-function createSession(world: World, options: GlobalOptions, log: DebugLog) {
+function targetFor(command: string, target: ServerTarget): ServerTarget {
+  if (!OF_ONE_NODE.has(command)) return target;
+  return { ...target, client: { ...target.client, followLeader: false } };
+}
+
+/** Commands that ask a node for its own files: in a cluster they stay on the one that is named. */
+const OF_ONE_NODE: ReadonlySet<string> = new Set(["topic verify", "partition repair"]);
+
+function createSession(world: World, options: GlobalOptions, log: DebugLog, command: string) {
   let target: ServerTarget | undefined;
   let opening: Promise<Client> | undefined;
   const server = () => {
-    target ??= serverTarget({ ...options }, world);
+    target ??= targetFor(command, serverTarget({ ...options }, world));
     return target;
   };
   const connect = async (order?: CredentialOrder) => {

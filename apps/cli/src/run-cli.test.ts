@@ -427,32 +427,6 @@ test("a verification shows damage by file and position and ends with 6", async (
   assert.equal((await runFake(["topic", "verify", "shop"], { client: client.asClient() })).exitCode, 2);
 });
 
-test("a repair says from where on the partition takes writes, and asks when stored offsets are in doubt", async () => {
-  const client = readyClient();
-  const repair = (...more: string[]) =>
-    runFake(["partition", "repair", ...PLACE, "1", ...more], { client: client.asClient() });
-  assert.match((await repair()).stdout, /takes writes; there is nothing to repair/);
-  client.repairReply = { outcome: "repaired", offsets: "known", nextOffset: 40, damage: "Bytes in 0.log." };
-  const repaired = await repair("--offsets", "known", "--output", "json");
-  assert.deepEqual(JSON.parse(repaired.stdout), {
-    outcome: "repaired",
-    next_offset: 40,
-    damage: "Bytes in 0.log.",
-    offsets: "known",
-  });
-  client.repairReply = { outcome: "offsets-in-doubt", offsets: "proven", nextOffset: 4, damage: "Bytes." };
-  const asked = await repair();
-  assert.notEqual(asked.exitCode, 0);
-  assert.match(asked.stderr, /partition repair .* --offsets known/);
-  assert.deepEqual(
-    client.calls.filter(([name]) => name === "repairPartition").map(([, place]) => place),
-    [undefined, "known", undefined].map((offsets) => ({
-      ...{ stream: "shop", topic: "orders", partitionId: 1 },
-      ...(offsets === undefined ? {} : { offsets }),
-    })),
-  );
-});
-
 test("the session is closed after success and after failure", async () => {
   const client = readyClient();
   await runFake(["stream", "list"], { client: client.asClient() });

@@ -32,6 +32,7 @@ const OPTIONS: Kinds<ClientOptions> = {
   requestTimeoutMs: NUMBER,
   connectTimeoutMs: NUMBER,
   inFlightMax: NUMBER,
+  followLeader: FLAG,
   retrySends: FLAG,
   noDelay: FLAG,
   sendMemoryLength: NUMBER,

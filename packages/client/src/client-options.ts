@@ -52,6 +52,11 @@ export interface ClientOptions {
   readonly password?: string;
   /** A personal access token, instead of user name and password. */
   readonly token?: string;
+  /**
+   * In a cluster, `false` stays on a node that was named in place of going on to the one that leads: for what
+   * is asked of a node itself, as its files are. Default true.
+   */
+  readonly followLeader?: boolean;
   /** `false` turns reconnecting off: the first loss ends the client. */
   readonly reconnect?: ReconnectOptions | false;
   /** A ping leaves when nothing else did for this long. Default 5000; 0 turns it off. */
@@ -88,6 +93,7 @@ export interface ResolvedOptions {
   readonly transport: ClientTransport;
   readonly tls: TlsOptions | undefined;
   readonly credentials: Credentials;
+  readonly followLeader: boolean;
   readonly reconnect: Required<ReconnectOptions>;
   readonly heartbeatIntervalMs: number;
   readonly requestTimeoutMs: number;
@@ -202,6 +208,7 @@ export function resolveOptions(
     transport,
     tls: options.tls === true ? {} : options.tls === false ? undefined : options.tls,
     credentials: resolveCredentials(options),
+    followLeader: options.followLeader ?? true,
     reconnect: resolveReconnect(options.reconnect),
     heartbeatIntervalMs: checkedMs("heartbeatIntervalMs", options.heartbeatIntervalMs ?? 5000, 0),
     requestTimeoutMs: checkedMs("requestTimeoutMs", options.requestTimeoutMs ?? 30_000, 1),

@@ -99,6 +99,8 @@ export class GroupState {
   isViewForgotten: boolean;
   /** Bit r is set when replica r has told its view. */
   viewsHeard = 0;
+  /** Op that was known to be committed here before the journal was lost; 0 when it was not. */
+  readonly committedBefore: number;
   /** End of the log that must be complete here before this replica is normal in the view, once known. */
   target: number | undefined = undefined;
   /** The log is complete, the superblock is being told. */
@@ -127,6 +129,7 @@ export class GroupState {
     this.logView = this.mutations.forgetLogView === true ? 0 : recovered.logView;
     this.mayHaveLost = recovered.mayHaveLost ?? false;
     this.isViewForgotten = recovered.isViewForgotten ?? false;
+    this.committedBefore = recovered.stateNeeded ?? 0;
     this.op = recovered.op;
     this.lastChecksum = recovered.checksum;
     this.commit = replicaCount === 1 ? recovered.op : recovered.commit;
@@ -175,6 +178,11 @@ export class GroupState {
       commitBroadcast.start(0, timing.commitBroadcastInterval);
       prepareRetransmit.start(0, timing.prepareRetransmitInterval);
       return;
+    }
+    const { stateNeeded } = recovered;
+    if (stateNeeded !== undefined) {
+      assert(this.op === 0 && this.logView === 0 && this.mayHaveLost, "who needs a state claims nothing");
+      this.repair.stateAwaited = Math.max(1, stateNeeded);
     }
     this.status = "recovering";
     this.isProbing = true;

@@ -55,10 +55,12 @@ function disturb(group: LossyGroup): void {
   const host = hosts[random.below(replicas)];
   if (host === undefined) return;
   const isForgetful = host.index === options.forgetful;
+  if (options.damages === true && random.below(300) === 0) group.refetch(host);
   if (host.replica === undefined) {
     if (random.below(100) === 0) group.start(host);
   } else if (random.below(400) === 0) {
-    if (isForgetful && random.below(4) === 0) group.wipe(host);
+    if (isForgetful && options.damages !== true && random.below(4) === 0) group.wipe(host);
+    else if (isForgetful && options.damages === true) group.damage(host);
     else group.crash(host, isForgetful);
   }
 }
@@ -145,6 +147,14 @@ for (const replicas of [2, 3, 4, 5, 6, 7]) {
 for (const replicas of [2, 3, 5]) {
   test(`of ${replicas} replicas one may lose the end of its journal, or everything, and nothing is lost`, () => {
     demand({ replicas, forgetful: 1 });
+  });
+}
+
+for (const replicas of [3, 4, 5]) {
+  test(`${replicas} replicas that find damage in their journals, one of them so that it reads nothing, lose nothing`, () => {
+    demand({ replicas, damages: true });
+    demand({ replicas, damages: true, forgetful: 1 });
+    demand({ replicas, damages: true, forgetful: 1, compacts: true, leadPermille: 5 });
   });
 }
 

@@ -13,6 +13,10 @@ export type Input =
   | { readonly kind: "tick" }
   /** The host would rather have this replica lead the group; see `onLead`. */
   | { readonly kind: "lead" }
+  /** The host would rather have replica `to` lead, should this one do so now; see `onYield`. */
+  | { readonly kind: "yield"; readonly to: number }
+  /** What the journal holds of committed ops is damaged: a peer's state is to replace it; see `onRefetch`. */
+  | { readonly kind: "refetch" }
   | { readonly kind: "request"; readonly request: Request }
   /** A peer's message; `from` is the replica the host authenticated, not what the message claims. */
   | { readonly kind: "message"; readonly from: number; readonly message: ReplicaMessage }
@@ -33,6 +37,11 @@ export type Input =
     }
   /** The superblock holds what a `persist-view` asked for. In the order in which they were asked for. */
   | { readonly kind: "view-persisted"; readonly view: number; readonly logView: number }
+  /**
+   * A state that reaches as far as `stateAwaited` is going to be put in place: `state-installed` follows, or
+   * the replica is stopped.
+   */
+  | { readonly kind: "state-replacing" }
   /**
    * A state fetched from a peer is durably in place: op `op` is applied, the journal is empty and starts
    * after it. `op` is at least what `request-state` asked for. Groups with a client table bring it, as of

@@ -28,6 +28,11 @@ export interface LossyGroupOptions {
   readonly late?: number;
   /** A crash of this replica may lose what its journal had written. */
   readonly forgetful?: number;
+  /**
+   * Now and then a host finds damage in its journal and has its replica fetch a state, or hand over first;
+   * the forgetful one also damage that keeps it from reading its journal at a start.
+   */
+  readonly damages?: boolean;
   /** Journals are cut off at their old end now and then, so that peers need the state. */
   readonly compacts?: boolean;
   readonly clients?: boolean;
@@ -38,7 +43,7 @@ interface DiskWork {
   readonly dueTick: number;
   /** What is durable when the work is done; then the replica is told. */
   readonly effect: () => void;
-  readonly done: Input;
+  readonly done: Input | (() => Input | undefined);
 }
 
 /** What survives a crash. */
@@ -50,6 +55,8 @@ interface Disk {
   baseTable: Uint8Array | undefined;
   journal: Prepare[];
   superblock: { view: number; logView: number; mayHaveLost: boolean } | undefined;
+  /** The journal cannot be read; a peer's state ends that. */
+  isDamaged: boolean;
 }
 
 interface Host {
@@ -106,6 +113,10 @@ export class LossyGroup {
   start(host: Host): void {
     const { disk } = host;
     const isNew = host.incarnation === 0;
+    if (disk.isDamaged && disk.superblock !== undefined) {
+      disk.superblock = { ...disk.superblock, logView: 0, mayHaveLost: true };
+    }
+    const isDamaged = disk.isDamaged && disk.superblock !== undefined;
     const superblock = disk.superblock ?? { view: 0, logView: 0, mayHaveLost: !isNew };
     const last = disk.journal.at(-1);
     const commit = disk.journal.reduce((most, prepare) => Math.max(most, prepare.commit), disk.base);
@@ -121,6 +132,7 @@ export class LossyGroup {
       assert.equal(checksum, this.agreed[index], "what a journal calls committed is committed");
     });
     host.table = this.options.clients ? tableOf(disk, commit) : undefined;
+    if (isDamaged) host.applied = [];
     host.replica = new Replica({
       replica: host.index,
       replicaCount: this.options.replicas,
@@ -137,6 +149,7 @@ export class LossyGroup {
         commitChecksum: host.applied.at(-1) ?? 0n,
         suffix,
         isNew,
+        ...(isDamaged ? { ...NOTHING, stateNeeded: commit } : {}),
       },
       checksumOf,
       timing: { ...CLUSTER_TIMING, ...this.options.timing },
@@ -165,6 +178,19 @@ export class LossyGroup {
     host.disk = emptyDisk();
   }
 
+  /** Files change while nobody looks: it starts with a journal that it cannot read. */
+  damage(host: Host): void {
+    this.crash(host);
+    host.disk.isDamaged = true;
+  }
+
+  /** Its host has found damage in what it holds: who leads hands over to another one first. */
+  refetch(host: Host): void {
+    const to = (host.index + 1 + this.random.below(this.options.replicas - 1)) % this.options.replicas;
+    if (host.replica?.isPrimary) this.#step(host, { kind: "yield", to });
+    else this.#step(host, { kind: "refetch" });
+  }
+
   cut(from: number, to: number): void {
     this.#cuts.add(from * this.options.replicas + to);
   }
@@ -182,7 +208,8 @@ export class LossyGroup {
       for (let work = host.work[0]; work !== undefined && work.dueTick <= this.now; work = host.work[0]) {
         host.work.shift();
         work.effect();
-        this.#step(host, work.done);
+        const done = typeof work.done === "function" ? work.done() : work.done;
+        if (done !== undefined) this.#step(host, done);
       }
       if (this.options.compacts && this.random.below(100) === 0) this.#compact(host);
     }
@@ -274,7 +301,7 @@ export class LossyGroup {
     }
   }
 
-  #work(host: Host, effect: () => void, done: Input): void {
+  #work(host: Host, effect: () => void, done: DiskWork["done"]): void {
     const earliest = Math.max(this.now, host.work.at(-1)?.dueTick ?? 0);
     const isSlow = !this.healed && this.random.below(30) === 0;
     host.work.push({ dueTick: earliest + this.random.below(isSlow ? 90 : 3), effect, done });
@@ -303,20 +330,33 @@ export class LossyGroup {
     const checksum = applied.at(-1) as bigint;
     const baseTable = peer.table?.encode();
     const clientTable = baseTable === undefined ? undefined : ClientTable.decode(baseTable);
+    let isWanted = false;
     const effect = () => {
       host.isFetching = false;
+      if (!isWanted) return;
       host.applied = applied;
       host.table = clientTable;
+      host.disk.isDamaged = false;
       Object.assign(host.disk, { base, baseChecksum: checksum, baseTable, journal: [] });
     };
     const table = clientTable === undefined ? {} : { clientTable };
-    this.#work(host, effect, { kind: "state-installed", op: base, checksum, ...table });
+    this.#work(
+      host,
+      () => {
+        const awaited = host.replica?.stateAwaited;
+        isWanted = awaited !== undefined && awaited <= base;
+      },
+      () => (isWanted ? { kind: "state-replacing" } : undefined),
+    );
+    this.#work(host, effect, () =>
+      isWanted ? { kind: "state-installed", op: base, checksum, ...table } : undefined,
+    );
   }
 
   /** Takes what is applied out of the journal; without sessions now and then a little less. */
   #compact(host: Host): void {
     const { disk, replica } = host;
-    if (replica === undefined || !isAtRest(host)) return;
+    if (replica === undefined || !isAtRest(host) || disk.isDamaged) return;
     const keeps = this.options.clients ? 0 : this.random.below(4);
     const base = Math.max(disk.base, host.applied.length - keeps);
     disk.journal = disk.journal.filter(({ op }) => op > base);
@@ -326,8 +366,12 @@ export class LossyGroup {
   }
 }
 
+/** What a journal says that cannot be read. */
+const NOTHING = { op: 0, checksum: 0n, commit: 0, commitChecksum: 0n, suffix: [] } as const;
+
 function emptyDisk(): Disk {
-  return { base: 0, baseChecksum: 0n, baseTable: undefined, journal: [], superblock: undefined };
+  const nothing = { base: 0, baseChecksum: 0n, baseTable: undefined, journal: [] };
+  return { ...nothing, superblock: undefined, isDamaged: false };
 }
 
 /** Everything the disk was asked is done, so that what is applied, the table and the journal agree. */

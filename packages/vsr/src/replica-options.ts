@@ -6,8 +6,8 @@ import type { Prepare, PrepareFields } from "./prepare.ts";
 /**
  * What a replica found in its journal and superblock.
  *
- * The last six are for groups of several replicas. Their journal tells `commit`: the highest `commit` of any
- * prepare in it, or what a snapshot or an installed state covers.
+ * The last seven are for groups of several replicas. Their journal tells `commit`: the highest `commit` of
+ * any prepare in it, or what a snapshot or an installed state covers.
  */
 export interface Recovered {
   readonly view: number;
@@ -37,6 +37,12 @@ export interface Recovered {
    * with an empty log. False, the default, for everything that was ever started.
    */
   readonly isNew?: boolean;
+  /**
+   * The journal cannot be read to its end: nothing of it counts. `op` and `commit` are 0, `logView` is 0 and
+   * `mayHaveLost` true, as of a wiped directory whose views were kept. The replica takes part in a view when
+   * it has a peer's state of this op, or a later one, and what follows it. This op was known to be committed.
+   */
+  readonly stateNeeded?: number;
 }
 
 /** What a replica is made from. */

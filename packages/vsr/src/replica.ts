@@ -8,9 +8,10 @@ import { onMessage } from "./on-message.ts";
 import type { Output } from "./output.ts";
 import { onJournalRead } from "./repair/on-journal-read.ts";
 import { onJournalTruncated } from "./repair/on-journal-truncated.ts";
+import { onRefetch, onStateReplacing } from "./repair/on-refetch.ts";
 import { onStateInstalled } from "./repair/on-state-installed.ts";
 import type { ReplicaOptions } from "./replica-options.ts";
-import { onLead } from "./view-change/hand-over.ts";
+import { onLead, onYield } from "./view-change/hand-over.ts";
 import { onViewPersisted } from "./view-change/on-view-persisted.ts";
 
 /**
@@ -114,6 +115,12 @@ export class Replica {
         return onTick(state);
       case "lead":
         return state.replicaCount === 1 ? NO_OUTPUTS : onLead(state);
+      case "yield":
+        return onYield(state, input.to);
+      case "state-replacing":
+        return onStateReplacing(state);
+      case "refetch":
+        return onRefetch(state);
       case "view-persisted":
         return onViewPersisted(state, input.view, input.logView);
       case "journal-truncated":

@@ -19,7 +19,7 @@ export interface ServerTarget {
   /** `host:port`; logins and tokens are stored under it. */
   readonly address: string;
   /** Options of the client but for who logs in. */
-  readonly client: Pick<ClientOptions, "transport" | "tls" | "reconnect">;
+  readonly client: Pick<ClientOptions, "transport" | "tls" | "reconnect" | "followLeader">;
   /** Key for payloads; nothing sends and shows them as they are. */
   readonly encryptionKey: Uint8Array | undefined;
   /** Credentials typed or in the context, with those of a connection string. */

@@ -144,9 +144,11 @@ export function nextStep(code: number, target: Target): string | undefined {
   return typeof advice === "function" ? advice(target) : advice;
 }
 
+/** Why nothing was repaired the server says, with what to do about it. */
 function verifyTopic({ command, stream, topic, partition }: Target): string {
   const place = `${word(stream, "STREAM")} ${word(topic, "TOPIC")}`;
   const find = `Find file and position with: millrace topic verify ${place}.`;
+  if (command === "partition repair") return find;
   if (command === "message send") {
     const repair = `millrace partition repair ${place} ${word(partition, "PARTITION")}`;
     return `${find} Let the partition take writes behind the damage with: ${repair}`;

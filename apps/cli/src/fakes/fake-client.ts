@@ -116,6 +116,8 @@ export class FakeClient {
   /** What a verification finds, by partition. */
   readonly damagesOf: Record<number, { readonly damages: readonly VerifyDamage[]; readonly fault?: string }> =
     {};
+  /** What repairs answer first. */
+  readonly repairReplies: RepairPartitionReply[] = [];
   /** What a repair did. */
   repairReply: RepairPartitionReply = { outcome: "healthy", offsets: "proven", nextOffset: 4, damage: "" };
   /** What the server tells of retention; undefined for one that does not know the command. */
@@ -325,7 +327,7 @@ export class FakeClient {
 
   async repairPartition(place: { readonly offsets?: string }): Promise<RepairPartitionReply> {
     this.calls.push(["repairPartition", place]);
-    return this.repairReply;
+    return this.repairReplies.shift() ?? this.repairReply;
   }
 
   producer(options: unknown) {

@@ -1,5 +1,6 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
 import type { Counter, Metrics, Random } from "@millrace/platform";
+import type { GroupStanding } from "@millrace/protocol";
 import {
   type MetadataJournal,
   openViewLog,
@@ -80,6 +81,7 @@ export class ClusterMember {
   readonly executed: MajorityExecution;
   /** Set while this node recovers, before it hears the others. */
   doubtful: DoubtfulDeletions | undefined;
+  #standings: GroupStandings | undefined;
   #askCommits: (heard: (from: number, commit: number) => void) => void = () => {};
   #stops: (() => void)[] = [];
   #partitions: PartitionPlane | undefined;
@@ -162,6 +164,11 @@ export class ClusterMember {
     return this.peers.partitionGroup(identity);
   }
 
+  /** See `ReplicationContext`. */
+  async standingsIn(identity: PartitionIdentity): Promise<readonly (GroupStanding | undefined)[]> {
+    return (await this.#standings?.inPartition(identity)) ?? [];
+  }
+
   /** Removes states that came in part before the last stop. Everything is recovered. */
   clean(shard: Shard): Promise<void> {
     return removeStaleIncoming(shard, this.viewLog);
@@ -175,6 +182,7 @@ export class ClusterMember {
     const isWaiting = (group: object) => this.waiting.isTold(group);
     const parts = { clock, wire, replica, replicaCount, metadata, partitions, isWaiting };
     const standings = new GroupStandings(parts);
+    this.#standings = standings;
     this.#askCommits = (heard) => {
       metadata.tellCommit();
       standings.askCommits(heard);

@@ -131,7 +131,7 @@ describe("A replica whose disk fails", () => {
     await cluster.clock.run(5);
     assert.equal((await answer).code, ErrorCode.TransientNotAccepted);
     const repaired = await cluster.drive(onBackup.command("RepairPartition", REPAIR));
-    assert.equal(repaired.code, ErrorCode.FeatureUnavailable);
+    assert.equal(repaired.code, ErrorCode.FileFenced);
     await cluster.stop();
   });
 

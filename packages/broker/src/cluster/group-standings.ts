@@ -82,6 +82,20 @@ export class GroupStandings {
     for (let to = 0; to < replicaCount; to += 1) if (to !== replica) this.#ask(to, range, heard);
   }
 
+  /** Where each node stands in one partition's group, by replica id. */
+  inPartition({
+    streamId,
+    topicId,
+    partitionId,
+  }: PartitionKey): Promise<readonly (GroupStanding | undefined)[]> {
+    const after = partitionId === 0 ? undefined : { streamId, topicId, partitionId: partitionId - 1 };
+    return new Promise((resolve) =>
+      this.collect({ after, countMax: 1, streamId, topicId }, ({ partitions: [one] }) =>
+        resolve(one?.partitionId === partitionId ? one.standings : []),
+      ),
+    );
+  }
+
   /** Asks all other nodes for the last op of the metadata that each has executed. */
   askCommits(heard: (from: number, commit: number) => void): void {
     const { replica, replicaCount } = this.#options;
@@ -179,9 +193,13 @@ export function loneStandings(
   return { nodes, partitions: told, next: isLast ? undefined : keyOf(last) };
 }
 
+/** A replica that another one's state is on its way to takes nothing new until it is there. */
 function partitionStanding({ group: { replica, replication, fault } }: LocalPartition): GroupStanding {
-  const isSilent = fault !== undefined || replication?.isStopped === true;
-  return isSilent ? { ...standingOf(replica), ...FAULTY } : standingOf(replica);
+  const standing = standingOf(replica);
+  const isFetching = replica?.stateAwaited !== undefined;
+  if (replication?.isStopped === true || (fault !== undefined && !isFetching))
+    return { ...standing, ...FAULTY };
+  return isFetching && standing.status === "normal" ? { ...standing, status: "recovering" } : standing;
 }
 
 function isAsked(key: PartitionKey, { after, streamId, topicId }: StandingsPage): boolean {

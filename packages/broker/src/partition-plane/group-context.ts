@@ -1,5 +1,6 @@
 import type { BlockPool, ChecksumKernel } from "@millrace/framing";
 import type { Clock, Counter, Log } from "@millrace/platform";
+import type { GroupStanding } from "@millrace/protocol";
 import type { BatchCipher, Partition, PartitionIdentity, ViewLog } from "@millrace/storage";
 import type { PrepareFields } from "@millrace/vsr";
 import type { CatchUpPace } from "../cluster/catch-up/catch-up-pace.ts";
@@ -32,8 +33,11 @@ export interface ReplicationContext {
   /**
    * Closes a group's partition and opens it as at a start; calls back before its replica begins anew. Rejects
    * when the disk refuses.
+   * @param how.needsState  nothing of its journal counts: a peer's state is to replace it
    */
-  restart(group: PartitionGroup, begins: () => void): Promise<void>;
+  restart(group: PartitionGroup, begins: () => void, how?: { readonly needsState: boolean }): Promise<void>;
+  /** Where each node stands in a partition's group, by replica id; nothing for one that does not answer. */
+  standingsIn(identity: PartitionIdentity): Promise<readonly (GroupStanding | undefined)[]>;
   /** Fetches a group's state from another node, unless it does already; ends in `install` of the group. */
   fetchState(group: PartitionGroup, wish: Pick<StateWish, "from" | "op">): void;
   /** A group's state is not wanted any more. */

@@ -55,13 +55,14 @@ export class GroupRecovery {
     await this.#write({ cutAbove: undefined });
   }
 
-  /** @throws CodedError when a journaled op cannot be read back */
-  async recover(partition: Partition): Promise<RecoveredGroup> {
-    return {
-      suffix: await readSuffix(this.#context, partition),
-      isNew: this.#isNew,
-      isForgotten: this.#isForgotten,
-    };
+  /**
+   * @param needsState  nothing of the journal counts: another replica's state is to take its place
+   * @throws CodedError when a journaled op cannot be read back
+   */
+  async recover(partition: Partition, needsState = false): Promise<RecoveredGroup> {
+    const facts = { isNew: this.#isNew, isForgotten: this.#isForgotten };
+    if (needsState) return { ...facts, suffix: [], stateNeeded: partition.committedOp };
+    return { ...facts, suffix: await readSuffix(this.#context, partition) };
   }
 
   #write(changes: Partial<GroupView>): Promise<void> {

@@ -151,6 +151,7 @@ export class LocalPartition implements PartitionHandle {
   }
 
   repair(settings: PartitionSettings, offsets: RepairedOffsets): Promise<RepairPartitionReply> {
+    if (this.group.replication !== undefined) return this.#host.refetch(this.group);
     return repairPartition(this.group, offsets, () => this.#host.reopen(this.group, settings, offsets));
   }
 

@@ -132,7 +132,8 @@ export class PartitionGroup {
       this.#partition = partition;
       for (const { body } of recovered?.suffix ?? []) this.#goesOn(body as QueuedOp);
       this.#replica = replicaOf(this.#context, partition, recovered);
-      if (partition.fault !== undefined) this.replication?.fail(partition.fault);
+      const isReplaced = recovered?.stateNeeded !== undefined;
+      if (partition.fault !== undefined && !isReplaced) this.replication?.fail(partition.fault);
     }
     this.#whenOpen.tell();
     this.#pump();

@@ -8,6 +8,7 @@ import {
   type Log,
   type Platform,
 } from "@millrace/platform";
+import type { RepairPartitionReply } from "@millrace/protocol";
 import {
   BatchCipher,
   cutPartition,
@@ -31,6 +32,7 @@ import type { GroupContext, ReplicationContext } from "./group-context.ts";
 import { GroupRecovery } from "./group-recovery.ts";
 import { IncomingPartition } from "./incoming-partition.ts";
 import { mayOpenLater, OpenRetries } from "./open-retries.ts";
+import { Refetch } from "./operations/refetch.ts";
 import { PartitionGroup } from "./partition-group.ts";
 import { incomingPath, partitionPath } from "./partition-path.ts";
 import type { PartitionSettings } from "./partition-settings.ts";
@@ -38,7 +40,7 @@ import type { PartitionSettings } from "./partition-settings.ts";
 /** What partitions on a node of a cluster are hosted with besides. */
 export type ReplicatedPartitions = Pick<
   ReplicationContext,
-  "viewLog" | "isForgotten" | "isStopped" | "peersOf" | "silent" | "forwardedOps" | "pace"
+  "viewLog" | "isForgotten" | "isStopped" | "peersOf" | "silent" | "forwardedOps" | "pace" | "standingsIn"
 > & { readonly transfers: StateTransfers };
 
 /** What a shard's partitions are hosted with. */
@@ -58,6 +60,8 @@ const EVERY_OP = Number.MAX_SAFE_INTEGER;
 export interface OpenHow {
   readonly repair?: RepairedOffsets;
   readonly bornInView?: number | undefined;
+  /** Nothing of what is found counts: the replica waits for another one's state. */
+  readonly needsState?: boolean;
 }
 
 /** The partitions a shard owns: their groups, their files, the memory of their tails. */
@@ -74,6 +78,7 @@ export class PartitionHost {
   readonly #retries: OpenRetries;
   /** Other replicas' states on their way into groups. */
   readonly #incoming = new Map<PartitionGroup, IncomingState>();
+  readonly #refetches = new WeakMap<PartitionGroup, Refetch>();
   #openingCount = 0;
 
   /**
@@ -113,7 +118,8 @@ export class PartitionHost {
         isForgotten: (identity) => replicated.isForgotten(identity),
         peersOf: (identity) => replicated.peersOf(identity),
         cut: (group, op) => this.#cut(group, op),
-        restart: (group, begins) => this.#restart(group, begins),
+        restart: (group, begins, how) => this.#restart(group, begins, how),
+        standingsIn: (identity) => replicated.standingsIn(identity),
         replace: (group) => this.#replace(group),
         cancelFetch: (group) => {
           replicated.transfers.cancel({ kind: "partition", partition: group.identity });
@@ -191,7 +197,7 @@ export class PartitionHost {
     await recovery?.prepare(this.#options.platform.disk, how.bornInView);
     const partition = await this.#openFiles(group, settings, how.repair);
     try {
-      return { partition, recovered: await recovery?.recover(partition) };
+      return { partition, recovered: await recovery?.recover(partition, how.needsState) };
     } catch (error) {
       await partition.close().catch(() => undefined);
       throw error;
@@ -265,12 +271,24 @@ export class PartitionHost {
   }
 
   /** See `ReplicationContext.restart`. */
-  async #restart(group: PartitionGroup, begins: () => void): Promise<void> {
+  async #restart(group: PartitionGroup, begins: () => void, how: OpenHow = {}): Promise<void> {
     const settings = this.#groups.get(group);
     assert(settings !== undefined, "only a group that was opened is opened anew");
     await group.takeOut()?.close();
     begins();
-    await this.open(group, settings);
+    await this.open(group, settings, how);
+  }
+
+  /** See `refetchPartition`; what was begun goes on when nobody waits for it. */
+  refetch(group: PartitionGroup): Promise<RepairPartitionReply> {
+    const { replication } = this.#context;
+    assert(replication !== undefined, "only what others hold is fetched");
+    let refetch = this.#refetches.get(group);
+    if (refetch === undefined) {
+      refetch = new Refetch({ clock: this.clock, log: this.log, group, shared: replication });
+      this.#refetches.set(group, refetch);
+    }
+    return refetch.answer();
   }
 
   /**

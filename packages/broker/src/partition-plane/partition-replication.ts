@@ -34,6 +34,8 @@ export class PartitionReplication {
   /** Op of the state that was installed last: what is asked to be cut below it is gone already. */
   #installedOp = 0;
   #isReplacing = false;
+  /** States that took the place of the files. */
+  #installedCount = 0;
   readonly #lagging = new LaggingPeers();
   /** Last op that was counted as written by a client. */
   #countedOp = 0;
@@ -94,12 +96,32 @@ export class PartitionReplication {
     if (this.#group.fault === undefined) void this.beginAnew();
   }
 
-  /** A silent replica begins anew with what its journal holds, as at a start; settles when it was tried. */
-  async beginAnew(): Promise<void> {
+  /**
+   * Another replica's state is to take the place of damaged files. A replica that is silent because of them,
+   * or could not be opened, begins anew as one that may have lost all it said, which is noted first. Any
+   * other one goes on with what it has until the state is there. Settles when that was tried: `stateAwaited`
+   * of the replica tells.
+   * @throws CodedError when it cannot be noted
+   */
+  async refetch(): Promise<void> {
+    if (!this.#link.isStopped && this.#group.replica !== undefined) {
+      this.hear({ kind: "refetch" });
+      return;
+    }
+    this.#link.stop();
+    await this.#write({ logView: 0, mayHaveLost: true });
+    await this.beginAnew({ needsState: true });
+  }
+
+  /**
+   * A silent replica begins anew with what its journal holds, as at a start; settles when it was tried.
+   * @param how.needsState  see `ReplicationContext.restart`
+   */
+  async beginAnew(how = { needsState: false }): Promise<void> {
     if (!this.#link.isStopped || this.#restarting !== undefined || this.#isReplacing) return;
     const silenced = this.#link;
     this.#restarting = silenced
-      .changeJournal(() => this.#restart())
+      .changeJournal(() => this.#restart(how))
       .then(
         () => silenced.stop(),
         (error: unknown) => this.#link.fail(error),
@@ -108,11 +130,12 @@ export class PartitionReplication {
     this.#restarting = undefined;
   }
 
-  async #restart(): Promise<void> {
+  async #restart(how: { readonly needsState: boolean }): Promise<void> {
     if (this.#group.isClosed) return;
-    await this.#shared.restart(this.#group, () => {
+    const begins = () => {
       this.#link = this.#newLink();
-    });
+    };
+    await this.#shared.restart(this.#group, begins, how);
   }
 
   /** Nothing is heard from the others any more: what has not come from them does not come. */
@@ -128,6 +151,11 @@ export class PartitionReplication {
   /** Hands an input to the replica, unless this side is stopped. */
   hear(input: Input): void {
     this.#link.hear(input);
+  }
+
+  /** How many states took the place of the files since the start. */
+  get installedCount(): number {
+    return this.#installedCount;
   }
 
   /** Fetched files are being put in the place of the partition's, or may have been when a failure came. */
@@ -283,6 +311,7 @@ export class PartitionReplication {
       if (this.#link.isStopped || !this.#group.awaitsState(state.op)) {
         throw new CodedError(ErrorCode.TransientNotAccepted, "The state is not waited for any more.");
       }
+      this.hear({ kind: "state-replacing" });
       await this.#group.writesDone();
       try {
         await this.#replaceFiles(state);
@@ -306,6 +335,7 @@ export class PartitionReplication {
     await this.#write({ hasIncoming: false });
     this.#isReplacing = false;
     this.#installedOp = op;
+    this.#installedCount += 1;
     this.#group.stateInstalled(partition, { op, checksum });
   }
 

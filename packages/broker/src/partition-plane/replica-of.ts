@@ -10,6 +10,10 @@ export interface RecoveredGroup {
   readonly isNew: boolean;
   /** The replica may have spoken in it before its directory was lost. */
   readonly isForgotten: boolean;
+  /**
+   * Given: nothing of the journal counts, and another replica's state of this op or a later one replaces it.
+   */
+  readonly stateNeeded?: number;
 }
 
 /**
@@ -27,14 +31,20 @@ export function replicaOf(context: GroupContext, partition: Partition, recovered
       recovered: { view, logView: view, op, commit: op, checksum },
     });
   }
-  const { suffix, isNew, isForgotten: isViewForgotten } = recovered;
+  const { suffix, isNew, isForgotten: isViewForgotten, stateNeeded } = recovered;
   const commit = op - suffix.length;
   const commitChecksum = suffix[0]?.parent ?? checksum;
   const { view: groupView, logView, mayHaveLost } = replication.viewLog.get(partition.identity);
   const views = { view: groupView, logView, isViewForgotten, mayHaveLost: mayHaveLost || isViewForgotten };
+  const common = { ...facts, ...replication.peersOf(partition.identity).options };
+  if (stateNeeded !== undefined) {
+    return createReplica({ ...common, recovered: { ...views, ...NOTHING, mayHaveLost: true, stateNeeded } });
+  }
   return createReplica({
-    ...facts,
-    ...replication.peersOf(partition.identity).options,
+    ...common,
     recovered: { ...views, op, commit, checksum, commitChecksum, suffix, isNew },
   });
 }
+
+/** What a replica whose journal does not count says of it. */
+const NOTHING = { logView: 0, op: 0, commit: 0, checksum: 0n } as const;

@@ -227,7 +227,8 @@ export class LoginTour {
   /** Where the leader is, if it is not here. */
   async #askLeader(link: Link, address: ServerAddress): Promise<ServerAddress | undefined> {
     const { clock } = this.#parts.platform;
-    const { transport, requestTimeoutMs } = this.#options;
+    const { transport, requestTimeoutMs, followLeader } = this.#options;
+    if (!followLeader) return undefined;
     const deadline = { clock, timeoutMs: requestTimeoutMs, what: "the login" } as const;
     const { nodes, moveTo } = await withDeadline(link, deadline, () =>
       findLeader(link, clock, address, transport),

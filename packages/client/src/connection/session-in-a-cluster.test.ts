@@ -119,6 +119,22 @@ test("a client that moves to the leader is logged in there before its connection
   await until(() => ended.length === 2);
 });
 
+test("a client that does not follow the leader stays on the node that was named, also when that refuses", async () => {
+  const { server, platform, ended, roster } = twoNodes(() => 8102);
+  let refusals = 30;
+  server.script = (request) => {
+    if (request.command !== "PurgeStream" || refusals === 0) return roster(request);
+    refusals -= 1;
+    request.reject(ErrorCode.TransientNotAccepted);
+    return true;
+  };
+  const client = await server.connect({ address: "127.0.0.1:8101", platform, followLeader: false });
+  await client.purgeStream(1);
+  assert.equal(client.address, "127.0.0.1:8101");
+  assert.deepEqual(ended, []);
+  await client.close();
+});
+
 test("a client that leaves a node that refuses it keeps its old session until it has the new one", async () => {
   let leader = 8101;
   const { server, platform, ended, portOf, roster } = twoNodes(() => leader);

@@ -12,8 +12,16 @@ export const RepairedOffsetsCode = { proven: 1, known: 2, none: 3 } as const;
 
 /**
  * How a repair ended: nothing was damaged, repaired, or stored offsets are in doubt and a choice is needed.
+ * On a node of a cluster: it goes on and may be asked about again, or what other nodes have replaced the
+ * damage.
  */
-export const RepairOutcomeCode = { healthy: 0, repaired: 1, "offsets-in-doubt": 2 } as const;
+export const RepairOutcomeCode = {
+  healthy: 0,
+  repaired: 1,
+  "offsets-in-doubt": 2,
+  "under-way": 3,
+  fetched: 4,
+} as const;
 
 /**
  * Asks a server to make a damaged partition take writes again behind the damage. A command of our own:
@@ -34,7 +42,7 @@ export interface RepairPartitionReply {
   readonly offsets: keyof typeof RepairedOffsetsCode;
   /** First offset behind everything that was there. */
   readonly nextOffset: number;
-  /** What was damaged; empty when nothing was. */
+  /** What was damaged; empty when nothing was, or it is not known yet. */
   readonly damage: string;
 }
 

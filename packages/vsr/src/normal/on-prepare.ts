@@ -25,8 +25,8 @@ export function onPrepare(state: GroupState, from: number, message: PrepareMessa
   if (from === state.primary) heardPrimary(state);
   if (state.status !== "normal" && state.target === undefined) return NO_OUTPUTS;
   learnCommit(state, prepare.commit);
-  if (state.repair.isJournalBusy) return NO_OUTPUTS;
   if (prepare.checksum !== state.checksumOf(prepare)) return NO_OUTPUTS;
+  if (state.repair.isJournalBusy) return state.repair.isWhole ? acknowledgeAgain(state, prepare) : NO_OUTPUTS;
   if (state.verified < state.op) return [...verifyEnd(state, prepare), ...advance(state)];
   if (from === state.primary && prepare.op === state.op + 1) assertSameOp(state, state.op, prepare.parent);
   return [...accept(state, prepare), ...advance(state)];
@@ -44,10 +44,7 @@ export function prepareOk(state: GroupState, op: number, prepareChecksum: bigint
 
 function accept(state: GroupState, prepare: Prepare): Output[] {
   const { op, checksum } = prepare;
-  const pending = state.pipeline.get(op);
-  if (op <= state.commit || (pending?.written && pending.prepare.checksum === checksum)) {
-    return state.status === "normal" ? [prepareOk(state, op, checksum)] : [];
-  }
+  if (isHeld(state, prepare)) return acknowledgeAgain(state, prepare);
   if (isNext(state, prepare)) {
     const write = append(state, prepare);
     const isTooEarly = state.mutations.ackBeforeJournalWrite === true && state.status === "normal";
@@ -56,6 +53,17 @@ function accept(state: GroupState, prepare: Prepare): Output[] {
   }
   if (op > state.op && isWanted(state, op)) noteEarly(state, op);
   return [];
+}
+
+function isHeld({ commit, pipeline }: GroupState, { op, checksum }: Prepare): boolean {
+  const pending = pipeline.get(op);
+  return op <= commit || (pending?.written === true && pending.prepare.checksum === checksum);
+}
+
+/** The first prepareOk of what is journaled may be lost. */
+function acknowledgeAgain(state: GroupState, prepare: Prepare): Output[] {
+  const mayAnswer = state.status === "normal" && isHeld(state, prepare);
+  return mayAnswer ? [prepareOk(state, prepare.op, prepare.checksum)] : [];
 }
 
 function noteEarly({ repair, op: own, pipeline }: GroupState, op: number): void {

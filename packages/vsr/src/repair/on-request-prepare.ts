@@ -19,7 +19,8 @@ export function onRequestPrepare(state: GroupState, message: RequestPrepare): re
     if (!mayAnswer(state, pending, prepareChecksum)) return NO_OUTPUTS;
     return [{ kind: "send", to, message: { kind: "prepare", view, prepare: pending.prepare } }];
   }
-  if (op < 1 || op > state.commit || state.repair.isJournalBusy) return NO_OUTPUTS;
+  const isBusy = state.repair.isJournalBusy && !state.repair.isWhole;
+  if (op < 1 || op > state.commit || isBusy) return NO_OUTPUTS;
   return [{ kind: "journal-read", op, checksum: prepareChecksum, to }];
 }
 

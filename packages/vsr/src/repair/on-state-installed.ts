@@ -27,6 +27,8 @@ export function onStateInstalled(state: GroupState, installed: StateInstalled): 
   assert(state.clientTable === undefined || clientTable !== undefined, "a state brings its client table");
   if (clientTable !== undefined) state.clientTable = clientTable;
   repair.stateAwaited = undefined;
+  repair.isRefetch = false;
+  repair.isReplacing = false;
   repair.asked = 0;
   state.pipeline.reset(op);
   state.op = op;

@@ -27,6 +27,25 @@ export class Repair {
   /** A peer's state of at least this op is being fetched: nothing is written meanwhile. */
   stateAwaited: number | undefined = undefined;
 
+  /** The state is fetched in place of a log that lacks nothing, because what holds it is damaged. */
+  isRefetch = false;
+  /** The host is putting it in the place of the journal. */
+  isReplacing = false;
+
+  /** The journal holds all of the own log until the state that is fetched takes its place. */
+  get isWhole(): boolean {
+    return this.isRefetch && this.truncatingTo === undefined;
+  }
+
+  /**
+   * A state that is not being put in place yet is fetched no longer, when the log lacks nothing without it.
+   */
+  giveUpRefetch(): void {
+    if (!this.isRefetch || this.isReplacing) return;
+    this.isRefetch = false;
+    this.stateAwaited = undefined;
+  }
+
   /** The host is changing the journal as a whole. */
   get isJournalBusy(): boolean {
     return this.truncatingTo !== undefined || this.stateAwaited !== undefined;

@@ -25,6 +25,17 @@ export function onLead(state: GroupState): readonly Output[] {
 export function onAskToLead(state: GroupState, { view, replica, op }: AskToLead): readonly Output[] {
   if (!state.isPrimary || view !== state.view || state.isAsking) return NO_OUTPUTS;
   if (state.yieldsTo !== undefined || op < state.commit) return NO_OUTPUTS;
+  return yieldTo(state, replica);
+}
+
+/** The host of a primary wants a backup to lead: it hands over as if that one had asked. */
+export function onYield(state: GroupState, to: number): readonly Output[] {
+  const isPeer = to !== state.replica && to >= 0 && to < state.replicaCount;
+  if (!state.isPrimary || !isPeer || state.isAsking || state.yieldsTo !== undefined) return NO_OUTPUTS;
+  return yieldTo(state, to);
+}
+
+function yieldTo(state: GroupState, replica: number): readonly Output[] {
   state.yieldsTo = replica;
   state.yieldsUntil = state.ticks + state.timers.timing.prepareRetransmitInterval;
   return handOverWhenDone(state);

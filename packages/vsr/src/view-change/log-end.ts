@@ -31,7 +31,8 @@ export function isWellFormed({ op, commit, commitChecksum, headers }: LogEnd): b
  * tells, and notes what is lacking and that `source` has it.
  *
  * Where `log` starts after this replica's ops above the commit, these stay in doubt: repair asks for the last
- * of them. A replica that waits for a peer's state has no log to compare: it asks `source` for the state.
+ * of them. A replica that waits for a peer's state has no log to compare: it asks `source` for the state. One
+ * that only wanted to replace what is damaged gives that up: the view may not get on without its log.
  */
 export function adoptLog(state: GroupState, log: LogEnd, source: number): readonly Output[] {
   const { repair } = state;
@@ -41,6 +42,7 @@ export function adoptLog(state: GroupState, log: LogEnd, source: number): readon
   repair.source = source;
   state.target = log.op;
   learnCommit(state, log.commit);
+  repair.giveUpRefetch();
   if (repair.stateAwaited !== undefined)
     return [{ kind: "request-state", from: source, op: repair.stateAwaited }];
   assert(log.op >= state.commit, "what is committed is in the log of every later view");

@@ -37,8 +37,12 @@ export function onStartView(state: GroupState, message: StartView): readonly Out
 function isNews(state: GroupState, { view, op, nonce }: StartView): boolean {
   if (state.isViewForgotten) return false;
   // Whoever ended before the note of a view was written may have more of that view than its first word says.
-  if (op < state.commit && state.status !== "normal") return false;
+  const committed = Math.max(state.commit, state.committedBefore);
+  if (op < committed && state.status !== "normal") return false;
   if (view !== state.view) return view > state.view;
   if (state.status === "normal" || state.target !== undefined) return false;
-  return state.logView < view || nonce === state.nonce;
+  if (nonce === state.nonce) return true;
+  // Who lost its log may have been in this view with more of it, whatever its log view says now.
+  const mayHaveBeenIn = state.isProbing && state.mayHaveLost;
+  return state.logView < view && !mayHaveBeenIn;
 }

@@ -20,7 +20,9 @@ interface Place {
 export const addPartitionRepair: AddCommand = (parent, run) => {
   leaf(parent, {
     name: "repair",
-    summary: "let a damaged partition take writes again, behind the damage; nothing is changed or removed",
+    summary:
+      "let a damaged partition take writes again, behind the damage, with nothing changed or removed; in a " +
+      "cluster the node that is named gets back from the others what is damaged on it",
   })
     .argument("<stream>", "id or name", parseIdOrName)
     .argument("<topic>", "id or name", parseIdOrName)
@@ -34,7 +36,7 @@ export const addPartitionRepair: AddCommand = (parent, run) => {
     .action(
       run(
         async (
-          { client },
+          { client, output },
           stream: number | string,
           topic: number | string,
           partitionId: number,
@@ -42,8 +44,12 @@ export const addPartitionRepair: AddCommand = (parent, run) => {
         ) => {
           const place = { stream, topic, partitionId };
           const connected = await client();
-          const call = connected.repairPartition({ ...place, ...(offsets === undefined ? {} : { offsets }) });
-          return resultOf(place, await call.catch(explainUnknown));
+          const asked = { ...place, ...(offsets === undefined ? {} : { offsets }) };
+          for (;;) {
+            const reply = await connected.repairPartition(asked).catch(explainUnknown);
+            if (reply.outcome !== "under-way") return resultOf(place, reply);
+            output.remark(goesOn(reply));
+          }
         },
       ),
     );
@@ -57,11 +63,21 @@ function explainUnknown(error: unknown): never {
   });
 }
 
+/** A node of a cluster fetches what may be a terabyte. */
+function goesOn({ damage }: RepairPartitionReply): string {
+  const what =
+    damage === "" ? "The node looks for damage." : `The other nodes are asked for what is damaged: ${damage}`;
+  return `${what} It goes on also when this command is ended.`;
+}
+
 function resultOf(place: Place, reply: RepairPartitionReply): Result {
   const { outcome, nextOffset, damage, offsets } = reply;
   const where = `Partition ${place.partitionId} of topic ${describe(place.topic)}`;
   if (outcome === "offsets-in-doubt") throw offsetsInDoubt(place, damage);
   const json = { outcome, next_offset: nextOffset, damage, offsets };
+  if (outcome === "fetched") {
+    return sentence(`${where} has on this node what the others have. Damaged was: ${damage}`, json);
+  }
   if (outcome === "healthy") return sentence(`${where} takes writes; there is nothing to repair.`, json);
   const text = `${where} takes writes again from offset ${nextOffset} on. What is damaged stays: ${damage}`;
   return sentence(text, json);

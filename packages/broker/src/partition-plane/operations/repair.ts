@@ -5,7 +5,7 @@ import type { PartitionGroup } from "../partition-group.ts";
 
 /**
  * See `PartitionHandle.repair`; a partition that could not be opened is opened anew first. Operations that
- * come meanwhile wait. In a cluster nothing is repaired.
+ * come meanwhile wait. In a cluster it is `Refetch` that repairs.
  * @param reopen  closes the partition and opens it behind the damage
  */
 export async function repairPartition(
@@ -15,7 +15,6 @@ export async function repairPartition(
 ): Promise<RepairPartitionReply> {
   const { fault } = group;
   if (fault === undefined) return withoutRepair("healthy", group.openPartition);
-  if (group.replication !== undefined) throw ofCluster(fault);
   if (group.partition !== undefined && fault.code !== ErrorCode.PartitionDamaged) {
     const text = "Only damage can be repaired. Restart the server when the disk is well again.";
     throw new CodedError(fault.code, text, { cause: fault });
@@ -35,14 +34,6 @@ export async function repairPartition(
     nextOffset: repaired.nextOffset,
     damage: repaired.damage.message,
   };
-}
-
-/** What is left behind may be what this replica has promised to keep. */
-function ofCluster(cause: CodedError): CodedError {
-  const text =
-    "A partition of a cluster is not repaired by itself: the other nodes have what is damaged here. " +
-    "Start this node with an empty data directory, then it fetches everything.";
-  return new CodedError(ErrorCode.FeatureUnavailable, text, { cause });
 }
 
 function withoutRepair(outcome: "healthy" | "offsets-in-doubt", partition: Partition): RepairPartitionReply {

@@ -53,6 +53,8 @@ const OUTCOMES: Readonly<Record<RepairPartitionReply["outcome"], RepairOutcome>>
   healthy: RepairOutcome.HEALTHY,
   repaired: RepairOutcome.REPAIRED,
   "offsets-in-doubt": RepairOutcome.OFFSETS_IN_DOUBT,
+  "under-way": RepairOutcome.UNDER_WAY,
+  fetched: RepairOutcome.FETCHED,
 };
 
 const OFFSETS: Readonly<Record<RepairPartition["offsets"], RepairedOffsets>> = {
