@@ -39,7 +39,8 @@ async function assertHaveAll(servers: ThreeServers, texts: readonly string[]): P
     await within(CATCH_UP_MS, async () =>
       assert.deepEqual((await contentOf(servers, replica)).texts, texts, `node ${replica}`),
     );
-    assert.equal(await filesWith(servers, replica, "message"), 0, `files of node ${replica}`);
+    for (const text of texts)
+      assert.equal(await filesWith(servers, replica, text), 0, `"${text}" in files of node ${replica}`);
   }
 }
 
