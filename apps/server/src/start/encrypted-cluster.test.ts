@@ -17,11 +17,14 @@ const NODES = [0, 1, 2] as const;
 const KEY = Buffer.alloc(32, 3).toString("base64");
 const OTHER_KEY = Buffer.alloc(32, 4).toString("base64");
 
+/** Room for three of the longest messages, which encryption asks for. */
+const MEMORY = { MILLRACE_MEMORY_POOL_SIZE: "256 MiB" };
+
 function encryptedWith(key: string) {
-  return { MILLRACE_ENCRYPTION_ENABLED: "true", MILLRACE_ENCRYPTION_KEY: key };
+  return { ...MEMORY, MILLRACE_ENCRYPTION_ENABLED: "true", MILLRACE_ENCRYPTION_KEY: key };
 }
 
-const IN_CLEAR = { MILLRACE_ENCRYPTION_ENABLED: "false" };
+const IN_CLEAR = { ...MEMORY, MILLRACE_ENCRYPTION_ENABLED: "false" };
 
 /** How many files of a node hold a text. */
 async function filesWith(servers: ThreeServers, replica: number, text: string): Promise<number> {
@@ -42,6 +45,17 @@ async function assertHaveAll(servers: ThreeServers, texts: readonly string[]): P
     for (const text of texts)
       assert.equal(await filesWith(servers, replica, text), 0, `"${text}" in files of node ${replica}`);
   }
+}
+
+/** Sees that a node refuses to start on its data and says why. */
+async function assertNoStart(
+  servers: ThreeServers,
+  replica: number,
+  environment: Readonly<Record<string, string>>,
+  reason: RegExp,
+): Promise<void> {
+  await assert.rejects(servers.startAgain(replica, environment), /not ready/);
+  await within(CATCH_UP_MS, async () => assert.match(servers.printed(replica), reason));
 }
 
 /** Starts a node that cannot be of this cluster, and sees that it and the others say why. */
@@ -78,8 +92,8 @@ test("Three servers encrypt what they store, lose a leader and a folder, and kee
       await send(servers, seen, "message 3");
       return seen;
     });
-    await assert.rejects(servers.startAgain(leader, encryptedWith(OTHER_KEY)), /is encrypted with another key/);
-    await assert.rejects(servers.startAgain(leader, IN_CLEAR), /Set encryption\.enabled to true/);
+    await assertNoStart(servers, leader, encryptedWith(OTHER_KEY), /is encrypted with another key/);
+    await assertNoStart(servers, leader, IN_CLEAR, /Set encryption\.enabled to true/);
     await servers.startAgain(leader, encryptedWith(KEY));
     await assertHaveAll(servers, ["message 1", "message 2", "message 3"]);
 
