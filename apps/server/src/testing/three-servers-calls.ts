@@ -106,4 +106,3 @@ export async function makeTopic(servers: ThreeServers, replica: number): Promise
     assert.equal((await client.command("CreateTopic", topic)).code, 0);
   });
 }
-

@@ -127,7 +127,9 @@ describe("a replica is refused with a reason in the log, and the others carry on
 
   test("only one side encrypts its messages at rest, or with another key, whoever dials", () =>
     withCluster(async (cluster) => {
-      const [keyA, keyB] = await Promise.all([1, 2].map((byte) => loadDataKey(new Uint8Array(32).fill(byte))));
+      const [keyA, keyB] = await Promise.all(
+        [1, 2].map((byte) => loadDataKey(new Uint8Array(32).fill(byte))),
+      );
       for (const keys of [undefined, await keysOf(SECRET)]) {
         for (const [ours, theirs, reason] of [
           [keyA, undefined, "other_encryption"],

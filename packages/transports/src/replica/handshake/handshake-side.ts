@@ -35,7 +35,8 @@ const COMMAND_POSITION = 60;
 
 /** Bits of `Security` that this side asks for. */
 export function securityOf({ keys, isEncrypted, dataKey }: OwnSide): number {
-  const ofChannel = (keys === undefined ? 0 : Security.authenticated) | (isEncrypted ? Security.encrypted : 0);
+  const ofChannel =
+    (keys === undefined ? 0 : Security.authenticated) | (isEncrypted ? Security.encrypted : 0);
   return ofChannel | (dataKey === undefined ? 0 : Security.sealedData);
 }
 

@@ -9,8 +9,8 @@ export const NONCE_LENGTH = 32;
 export const EXPORTER_LENGTH = 32;
 
 /**
- * Bits of the byte that says what a side asks of a connection; both sides must ask for the same. `sealedData`:
- * messages are encrypted in the files of this side, and so is what it gives the other to store.
+ * Bits of the byte that says what a side asks of a connection; both sides must ask for the same.
+ * `sealedData`: messages are encrypted in the files of this side, and so is what it gives the other to store.
  */
 export const Security = { authenticated: 1, encrypted: 2, sealedData: 4 } as const;
 
