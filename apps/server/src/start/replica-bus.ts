@@ -1,8 +1,15 @@
 import type { BlockPool, ChecksumKernel } from "@millrace/framing";
 import type { Platform } from "@millrace/platform";
-import { clusterIdOf, loadChannelKeys, ReplicaBus, type ReplicaTls } from "@millrace/transports/replica";
+import {
+  clusterIdOf,
+  loadChannelKeys,
+  loadDataKey,
+  ReplicaBus,
+  type ReplicaTls,
+} from "@millrace/transports/replica";
 import type { ClusterTiming } from "@millrace/vsr";
 import type { ClusterNode } from "../config/cluster-schema.ts";
+import { encryptionKey } from "../config/encryption-key.ts";
 import type { Config } from "../config/schema.ts";
 import { listenerTls } from "./listener-tls.ts";
 
@@ -22,7 +29,7 @@ export interface ReplicaBusParts {
 /**
  * The way to the other nodes of the cluster, not open yet; nothing for a server without any.
  *
- * @throws CodedError InvalidTlsCertificatePath
+ * @throws CodedError InvalidTlsCertificatePath, InvalidEncryptionKey
  */
 export async function replicaBusOf(
   config: Config,
@@ -39,6 +46,7 @@ export async function replicaBusOf(
     queueFramesMax: bus.peer_queue_capacity,
     ...{ clock: platform.clock, random: platform.random, log: platform.log, metrics: platform.metrics },
     keys: await keysOf(cluster.auth),
+    dataKey: await dataKeyOf(config.encryption),
     tls: await tlsOf(cluster.tls),
   });
 }
@@ -74,6 +82,12 @@ async function keysOf({
   if (!enabled) return undefined;
   const previousSharedSecret = previous_shared_secret === "" ? undefined : previous_shared_secret;
   return loadChannelKeys({ sharedSecret, previousSharedSecret });
+}
+
+/** What is stored is the same on all nodes, so all of them encrypt it, with one key, or none does. */
+async function dataKeyOf(table: Config["encryption"]) {
+  const key = encryptionKey(table);
+  return key && loadDataKey(key);
 }
 
 async function tlsOf(table: Config["cluster"]["tls"]): Promise<ReplicaTls | undefined> {

@@ -10,9 +10,17 @@ let clients = 0n;
 class NodeServer implements NodeProcess {
   readonly #place: NodePlace;
   #process: ServerProcess | undefined;
+  /** Variables of the starts from now on. */
+  environment: Readonly<Record<string, string>>;
 
-  constructor(place: NodePlace) {
+  constructor(place: NodePlace, environment: Readonly<Record<string, string>>) {
     this.#place = place;
+    this.environment = environment;
+  }
+
+  /** What its last start has printed so far. */
+  get printed(): string {
+    return `${this.#process?.stdout}${this.#process?.stderr}`;
   }
 
   get port(): number {
@@ -27,6 +35,7 @@ class NodeServer implements NodeProcess {
       MILLRACE_WEBSOCKET_ENABLED: "false",
       // However many the run asks for: with more the start of a node is refused.
       MILLRACE_SHARDING_CPU_ALLOCATION: "1",
+      ...this.environment,
     });
     assert.equal(await this.#process.port(), this.port);
   }
@@ -56,16 +65,23 @@ export class ThreeServers {
     this.#nodes = nodes;
   }
 
-  /** Starts all three and waits until they serve. */
-  static async start(): Promise<ThreeServers> {
-    const nodes = await ThreeNodes.prepare({ name: "three", makeNode: (place) => new NodeServer(place) });
+  /** Starts all three with these variables and waits until they serve. */
+  static async start(environment: Readonly<Record<string, string>> = {}): Promise<ThreeServers> {
+    const makeNode = (place: NodePlace) => new NodeServer(place, environment);
+    const nodes = await ThreeNodes.prepare({ name: "three", makeNode });
     await nodes.startAll();
     return new ThreeServers(nodes);
   }
 
-  /** Starts one that does not run and waits until it serves. */
-  startAgain(replica: number): Promise<void> {
+  /** Starts one that does not run and waits until it serves; from now on with `environment` when given. */
+  startAgain(replica: number, environment?: Readonly<Record<string, string>>): Promise<void> {
+    if (environment !== undefined) this.#nodes.node(replica).environment = environment;
     return this.#nodes.start(replica);
+  }
+
+  /** What the last start of a node has printed so far. */
+  printed(replica: number): string {
+    return this.#nodes.node(replica).printed;
   }
 
   /** Folder of a node's data. */

@@ -5,7 +5,7 @@ import { ReplicaCommand } from "@millrace/framing";
 import { encodeCreateStream, encodePurgeTopic, NO_OPTIONS, toIdentifier } from "@millrace/protocol";
 import { sendBody } from "../testing/test-batches.ts";
 import type { TestClient } from "../testing/test-client.ts";
-import { TestCluster } from "../testing/test-cluster.ts";
+import { TestCluster, type TestClusterOptions } from "../testing/test-cluster.ts";
 import { pollBody, polled } from "../testing/test-polls.ts";
 import { createSmallTopic, storeBody } from "../testing/test-topics.ts";
 
@@ -24,8 +24,8 @@ async function textsOf(cluster: TestCluster, client: TestClient): Promise<string
 }
 
 /** A cluster with a topic, and a client on the node that is primary of everything. */
-async function withTopic() {
-  const cluster = await TestCluster.start();
+async function withTopic(options: TestClusterOptions = {}) {
+  const cluster = await TestCluster.start(3, options);
   const primary = await cluster.metadataPrimary();
   const client = await cluster.login(primary);
   await cluster.drive(createSmallTopic(client));
@@ -50,6 +50,39 @@ async function writerOf(cluster: TestCluster, nodes: readonly number[], sdkName 
   const groups = await Promise.all(nodes.map(async (at) => ({ at, group: await cluster.group(at, 0) })));
   const { at } = await cluster.until(() => groups.find(({ group }) => group.isPrimary));
   return cluster.login(at, sdkName === "test" ? 50n : 40n, sdkName);
+}
+
+/** A send whose fate its primary took along is repeated to the next one, twice. */
+async function sendRepeated({
+  key,
+  restarts,
+}: {
+  readonly key: Uint8Array | undefined;
+  readonly restarts: boolean;
+}): Promise<void> {
+  const { cluster, primary, one, other } = await withTopic({ key });
+  const client = await cluster.login(primary, 40n, COUNTING_SDK);
+  cluster.passes = ({ to }) => to !== primary;
+  const unanswered = client.command("SendMessages", sendBody(["once"])).catch(() => undefined);
+  const backups = await Promise.all([one, other].map((at) => cluster.group(at, 0)));
+  await cluster.until(() => backups.every(({ partition }) => partition?.lastOp === 1));
+  cluster.kill(primary);
+  if (restarts) for (const at of [one, other]) cluster.kill(at);
+  cluster.passes = (packet) => !isPartitionsAck(packet);
+  if (restarts) for (const at of [one, other]) await cluster.startNode(at);
+  const writer = await writerOf(cluster, [one, other], COUNTING_SDK);
+  const [first, again] = [1, 2].map(() =>
+    writer.command("SendMessages", sendBody(["once"]), { request: 1n }),
+  );
+  await cluster.clock.run(100);
+  assert.equal((await cluster.group(one, 0)).partition?.committedOp, 0, "its fate is not known yet");
+  cluster.passes = () => true;
+  const codes = await cluster.drive(Promise.all([first, again].map(async (sent) => (await sent)?.code)));
+  assert.deepEqual(codes, [0, 0]);
+  await send(cluster, writer, "next");
+  assert.deepEqual(await textsOf(cluster, writer), ["once", "next"]);
+  await cluster.stop();
+  void unanswered;
 }
 
 describe("A cluster of three brokers", () => {
@@ -96,33 +129,13 @@ describe("A cluster of three brokers", () => {
     await cluster.stop();
   });
 
-  it("stores a send once that is repeated to the next primary before that one knows its fate.", async () => {
-    for (const restarts of [false, true]) {
-      const { cluster, primary, one, other } = await withTopic();
-      const client = await cluster.login(primary, 40n, COUNTING_SDK);
-      cluster.passes = ({ to }) => to !== primary;
-      const unanswered = client.command("SendMessages", sendBody(["once"])).catch(() => undefined);
-      const backups = await Promise.all([one, other].map((at) => cluster.group(at, 0)));
-      await cluster.until(() => backups.every(({ partition }) => partition?.lastOp === 1));
-      cluster.kill(primary);
-      if (restarts) for (const at of [one, other]) cluster.kill(at);
-      cluster.passes = (packet) => !isPartitionsAck(packet);
-      if (restarts) for (const at of [one, other]) await cluster.startNode(at);
-      const writer = await writerOf(cluster, [one, other], COUNTING_SDK);
-      const [first, again] = [1, 2].map(() =>
-        writer.command("SendMessages", sendBody(["once"]), { request: 1n }),
-      );
-      await cluster.clock.run(100);
-      assert.equal((await cluster.group(one, 0)).partition?.committedOp, 0, "its fate is not known yet");
-      cluster.passes = () => true;
-      const codes = await cluster.drive(Promise.all([first, again].map(async (sent) => (await sent)?.code)));
-      assert.deepEqual(codes, [0, 0]);
-      await send(cluster, writer, "next");
-      assert.deepEqual(await textsOf(cluster, writer), ["once", "next"]);
-      await cluster.stop();
-      void unanswered;
-    }
-  });
+  for (const [key, how] of [
+    [undefined, "in clear"],
+    [new Uint8Array(32).fill(3), "encrypted"],
+  ] as const)
+    for (const restarts of [false, true])
+      it(`stores a send once that is repeated to the next primary before that one knows its fate (${how}, ${restarts ? "started again" : "running"}).`, () =>
+        sendRepeated({ key, restarts }));
 
   it("has everything it acknowledged when all of its nodes are killed and started.", async () => {
     const { cluster, client } = await withTopic();

@@ -53,6 +53,13 @@ export interface OpResult {
   readonly isRepeated: boolean;
 }
 
+/** What is known without its key of a batch in the form in which an encrypted directory holds it. */
+export interface SealedBatch {
+  /** Bytes of the batch as it was sent. */
+  readonly sentLength: number;
+  readonly count: number;
+}
+
 /** An operation with what the group notes about it. */
 export interface QueuedOp {
   readonly op: PartitionOp;
@@ -63,8 +70,13 @@ export interface QueuedOp {
   timestamp: number;
   /** The same request again, sent while this one is under way: answered with it. */
   repetitions: PartitionOp[] | undefined;
-  /** The stored form of the batch, from its making to its append; only in an encrypted data directory. */
+  /**
+   * The stored form of a batch that was encrypted here, as long as the batch itself is held: other replicas
+   * get it too.
+   */
   storedLease: Lease | undefined;
+  /** Given: the op's own batch is in its stored form, encrypted by whoever numbered it. */
+  sealed: SealedBatch | undefined;
   /** Body of a small operation, once it has its place in the log. */
   body: Uint8Array;
   /** Its place in the log, once it is journaled or on the way there; 0 before. */
@@ -83,10 +95,17 @@ export interface QueuedOp {
 
 function nobodyAsked(): void {}
 
-/** An operation that another replica numbered, or that was found in the journal: nobody waits for it. */
+/**
+ * An operation that another replica numbered, or that was found in the journal: nobody waits for it.
+ * @param contents.sealed  given for the batch of an encrypted directory
+ */
 export function replicatedOp(
   prepare: Pick<Prepare, "operation" | "client" | "request" | "user" | "session">,
-  contents: { readonly batchLease: Lease | undefined; readonly body: Uint8Array },
+  contents: {
+    readonly batchLease: Lease | undefined;
+    readonly body: Uint8Array;
+    readonly sealed?: SealedBatch | undefined;
+  },
 ): QueuedOp {
   const { operation, client, request, user, session } = prepare;
   const { batchLease, body } = contents;
@@ -95,6 +114,7 @@ export function replicatedOp(
   const facts = { operation, client, request, user, isNumbered, body, ...answers };
   const queued = queuedOp(batchLease === undefined ? facts : { ...facts, batchLease });
   queued.body = body;
+  queued.sealed = contents.sealed;
   queued.isAnswered = true;
   return queued;
 }
@@ -108,6 +128,7 @@ export function queuedOp(op: PartitionOp): QueuedOp {
     timestamp: 0,
     repetitions: undefined,
     storedLease: undefined,
+    sealed: undefined,
     body: NO_BODY,
     opNumber: 0,
     bodyChecksum: 0n,
@@ -115,6 +136,11 @@ export function queuedOp(op: PartitionOp): QueuedOp {
     isNoted: false,
     isReleased: false,
   };
+}
+
+/** The batch as it is stored and as other replicas get it; nothing for other operations. */
+export function storedBatchOf({ op, storedLease }: QueuedOp): Lease | undefined {
+  return storedLease ?? op.batchLease;
 }
 
 /** The body of a small operation, made now if it is made late; empty for a batch. */

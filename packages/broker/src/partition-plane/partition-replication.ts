@@ -7,8 +7,9 @@ import { ReplicaLink } from "../cluster/replica-link.ts";
 import type { GroupContext, ReplicationContext } from "./group-context.ts";
 import { LaggingPeers, type OwnPlace } from "./lagging-peers.ts";
 import type { PartitionGroup } from "./partition-group.ts";
-import { type QueuedOp, replicatedOp } from "./partition-op.ts";
+import { type QueuedOp, replicatedOp, storedBatchOf } from "./partition-op.ts";
 import { leaseOfReceived } from "./received-lease.ts";
+import { sealedBatchOf } from "./sealed-batch.ts";
 import { prepareOf } from "./stored-prepare.ts";
 
 /** The body of a prepare that another replica sent; both are lent for the call. */
@@ -233,7 +234,11 @@ export class PartitionReplication {
     const isBatch = fields.operation === StorageOperation.batch;
     const batchLease = isBatch ? this.#leaseOf(fields, received) : undefined;
     if (isBatch && batchLease === undefined) return;
-    const body = replicatedOp(fields, { batchLease, body: isBatch ? NO_BODY : received.bytes.slice() });
+    const body = replicatedOp(fields, {
+      batchLease,
+      body: isBatch ? NO_BODY : received.bytes.slice(),
+      sealed: sealedBatchOf(this.#context, batchLease),
+    });
     body.timestamp = fields.timestamp;
     if (batchLease !== undefined) {
       body.baseOffset = baseOffsetAt(this.#context.kernel.memory.view, batchLease.position);
@@ -261,8 +266,9 @@ export class PartitionReplication {
       this.#peers.send(to, message);
       return;
     }
-    const { op, body, isReleased } = message.prepare.body as QueuedOp;
-    const { batchLease } = op;
+    const queued = message.prepare.body as QueuedOp;
+    const { op, body, isReleased } = queued;
+    const batchLease = storedBatchOf(queued);
     if (message.prepare.op === this.#group.replica?.op) {
       this.#countWritten(message.prepare.op, batchLease?.bytes.length ?? body.length);
       if (this.#lagging.isFarBehind(to, this.#place)) return;

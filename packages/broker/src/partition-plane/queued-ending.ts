@@ -44,6 +44,8 @@ export function answerRepeated(op: PartitionOp, original: RememberedRequest, vie
 /** Lets go of the batches of an operation and of those that repeat it. */
 export function releaseBatches(queued: QueuedOp): void {
   queued.op.batchLease?.release();
+  queued.storedLease?.release();
+  queued.storedLease = undefined;
   queued.isReleased = true;
   for (const again of queued.repetitions ?? []) again.batchLease?.release();
 }

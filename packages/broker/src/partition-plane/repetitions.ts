@@ -1,6 +1,6 @@
 import { batchChecksumAt, type ChecksumKernel, type Lease, messageCountAt } from "@millrace/framing";
 import { bodyChecksum, type Partition, type RememberedRequest, StorageOperation } from "@millrace/storage";
-import { bodyOf, type PartitionOp, type QueuedOp } from "./partition-op.ts";
+import { bodyOf, type PartitionOp, type QueuedOp, type SealedBatch } from "./partition-op.ts";
 
 /** A user is a u32, a client id a u128. */
 const USER_BITS = 32n;
@@ -130,9 +130,8 @@ export class Repetitions {
     if (isSettledElsewhere(op)) return true;
     const { batchLease } = op;
     if (batchLease === undefined) return bodyChecksum(bodyOf(op)) === original.checksum;
-    const { view } = this.#kernel.memory;
-    if (batchLease.length !== original.length) return false;
-    if (messageCountAt(view, batchLease.position) !== original.count) return false;
+    const { length: sentLength, count } = original;
+    if (!this.#seems(batchLease, { sentLength, count })) return false;
     return original.checksum === undefined || this.#stamped(batchLease, original) === original.checksum;
   }
 
@@ -141,6 +140,7 @@ export class Repetitions {
     if (isSettledElsewhere(op)) return true;
     const [again, original] = [op.batchLease, first.op.batchLease];
     if (again === undefined) return bodyChecksum(bodyOf(op)) === bodyChecksum(bodyOf(first.op));
+    if (first.sealed !== undefined) return this.#seems(again, first.sealed);
     // Its batch is in the journal alone.
     if (original === undefined) return this.#stamped(again, first) === first.bodyChecksum;
     if (again.length !== original.length) return false;
@@ -148,6 +148,11 @@ export class Repetitions {
     const checksum = batchChecksumAt(view, original.position);
     const isStamped = first.timestamp > 0;
     return checksum === (isStamped ? this.#stamped(again, first) : batchChecksumAt(view, again.position));
+  }
+
+  /** True when nothing that is known without its contents tells a batch from another one. */
+  #seems({ length, position }: Lease, { sentLength, count }: SealedBatch): boolean {
+    return length === sentLength && messageCountAt(this.#kernel.memory.view, position) === count;
   }
 
   /** Checksum of a batch with the place and time of another: the same only if they hold the same. */

@@ -1,24 +1,29 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
 import { baseOffsetAt, batchChecksumAt, type ChecksumKernel } from "@millrace/framing";
-import { bodyChecksum, type Partition, type StoredPrepare } from "@millrace/storage";
+import { type BatchCipher, bodyChecksum, type Partition, type StoredPrepare } from "@millrace/storage";
 import type { Prepare, PrepareFields } from "@millrace/vsr";
 import { NUMBERED_SESSION, type QueuedOp, replicatedOp } from "./partition-op.ts";
+import { sealedBatchOf } from "./sealed-batch.ts";
 
 /** What a prepare is made from when it was read back. */
 export interface PrepareMaking {
   readonly kernel: ChecksumKernel;
   readonly checksumOf: (fields: PrepareFields) => bigint;
+  /** Given where the directory is encrypted, see `GroupContext`. */
+  readonly batchCipher?: BatchCipher | undefined;
 }
 
 /**
  * The prepare a journaled op was; its body, a `QueuedOp`, holds the batch's lease. Earlier releases said
  * nothing of numbers and of small bodies: the checksum tells which it was.
  */
-export function prepareOf({ kernel, checksumOf }: PrepareMaking, stored: StoredPrepare): Prepare {
+export function prepareOf(making: PrepareMaking, stored: StoredPrepare): Prepare {
+  const { kernel, checksumOf } = making;
   const { header, batchLease, body: bytes, isNumbered, commit } = stored;
   const batchChecksum = batchLease && batchChecksumAt(kernel.memory.view, batchLease.position);
   const session = isNumbered ? NUMBERED_SESSION : 0;
-  const body = replicatedOp({ ...header, session }, { batchLease, body: bytes });
+  const sealed = sealedBatchOf(making, batchLease);
+  const body = replicatedOp({ ...header, session }, { batchLease, body: bytes, sealed });
   const checksum = batchChecksum ?? bodyChecksum(bytes);
   const baseOffset = batchLease === undefined ? 0 : baseOffsetAt(kernel.memory.view, batchLease.position);
   const place = { opNumber: header.op, timestamp: header.timestamp, baseOffset, bodyChecksum: checksum };

@@ -1,7 +1,7 @@
 import { ReplicaCommand } from "@millrace/framing";
 import type { PartitionGroup } from "../partition-plane/partition-group.ts";
 import type { TestClient } from "./test-client.ts";
-import { TestCluster } from "./test-cluster.ts";
+import { TestCluster, type TestClusterOptions } from "./test-cluster.ts";
 import { createSmallTopic } from "./test-topics.ts";
 
 /** Three nodes with stream 0 and topic 0, and a client on the one that is primary of everything. */
@@ -15,8 +15,11 @@ export interface SmallCluster {
 }
 
 /** Starts one. */
-export async function smallCluster(partitionsCount = 1): Promise<SmallCluster> {
-  const cluster = await TestCluster.start();
+export async function smallCluster(
+  partitionsCount = 1,
+  options: TestClusterOptions = {},
+): Promise<SmallCluster> {
+  const cluster = await TestCluster.start(3, options);
   const primary = await cluster.metadataPrimary();
   const client = await cluster.login(primary);
   await cluster.drive(createSmallTopic(client, {}, partitionsCount));

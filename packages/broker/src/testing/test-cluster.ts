@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { BlockPool, createChecksumKernel, xxh3_64 } from "@millrace/framing";
 import type { Clock, Log, Metrics, PeerBus } from "@millrace/platform";
+import { createNodeCipher } from "@millrace/platform/node";
 import {
   type CrashKeep,
   createSimPeerBuses,
@@ -49,6 +50,8 @@ export interface TestClusterOptions {
   readonly seed?: number;
   /** A clock that is there already. */
   readonly clock?: SimClock;
+  /** All nodes encrypt with it what they store. */
+  readonly key?: Uint8Array | undefined;
 }
 
 /** A node as clients are told of it: node 0 listens for TCP on port 1000, node 1 on 1001. */
@@ -72,6 +75,7 @@ export class TestCluster {
   readonly #buses: readonly PeerBus[];
   readonly #log: Log | undefined;
   readonly #config: BrokerConfig;
+  readonly #key: Uint8Array | undefined;
   readonly #seed: number;
   readonly #random: SimRandom;
 
@@ -79,6 +83,7 @@ export class TestCluster {
     this.clock = options.clock ?? new SimClock();
     this.#log = options.log;
     this.#config = { ...BROKER_DEFAULTS, tailCacheLengthMax: 2 * MIB, ...options.config };
+    this.#key = options.key;
     this.#seed = options.seed ?? 0;
     this.#random = new SimRandom(this.#seed);
     this.nodes = Array.from({ length: replicaCount }, (_, at) => ({
@@ -133,6 +138,7 @@ export class TestCluster {
     const bus = this.#busOf(at, node);
     const broker = await createBroker({
       ...{ platform, kernel, pool, config: this.#config },
+      cipher: this.#key && createNodeCipher(this.#key, platform.random),
       cluster: { cluster: CLUSTER, bus, timing: CLUSTER_TIMING, ...this.#wedgedOf(at) },
       identity: { cluster: CLUSTER, replica: at, replicaCount: this.nodes.length },
       roster: () => ({ name: "test", nodes: this.nodes.map((_, replica) => rosterEntry(replica)) }),

@@ -13,14 +13,19 @@ const CANARY = "canary-of-the-mine";
 const cipherOf = (byte: number) => createNodeCipher(new Uint8Array(32).fill(byte), new SimRandom(byte));
 
 /** Two hundred messages in batches of 1 to 12, most of them small, some of 20 KB. */
-async function written(options: BenchOptions): Promise<Bench> {
+async function written(
+  options: BenchOptions,
+  isSealedAt: (count: number) => boolean = () => false,
+): Promise<Bench> {
   const bench = await Bench.open({ segmentLengthMax: 40_000, ...options });
+  bench.isNumbered = true;
   const random = new SeededRandom(5);
   for (let count = 0; count < 200; ) {
     const texts = Array.from({ length: 1 + random.below(12) }, (_, index) => {
       const filler = random.fraction() < 0.03 ? 20_000 : random.below(400);
       return `${count + index} ${CANARY} ${"x".repeat(filler)}`;
     });
+    bench.isSealed = isSealedAt(count);
     await bench.append(texts);
     count += texts.length;
   }
@@ -28,8 +33,8 @@ async function written(options: BenchOptions): Promise<Bench> {
 }
 
 /** Everything that reads from many places answer, before and after a restart. */
-async function servedBy(options: BenchOptions): Promise<string[]> {
-  const bench = await written(options);
+async function servedBy(options: BenchOptions, isSealedAt?: (count: number) => boolean): Promise<string[]> {
+  const bench = await written(options, isSealedAt);
   const served: string[] = [];
   for (const isAgain of [false, true]) {
     if (isAgain) await bench.reopen();
@@ -59,6 +64,43 @@ describe("an encrypted partition", () => {
       const served = await servedBy({ cipher: cipherOf(1), tailLengthMax, validateChecksums });
       assert.deepEqual(served, expected, `a tail of ${tailLengthMax} bytes`);
     }
+  });
+
+  it("serves the same where other replicas have encrypted the batches, all or some by turns", async () => {
+    const expected = await servedBy({});
+    for (const isSealedAt of [
+      () => true,
+      (count: number) => count % 60 < 30,
+      (count: number) => count < 90,
+    ]) {
+      assert.deepEqual(await servedBy({ cipher: cipherOf(1) }, isSealedAt), expected);
+    }
+  });
+
+  it("remembers of a send the same whoever has encrypted it, at once and after a restart", async () => {
+    const remembered = async (isSealed: boolean) => {
+      const bench = await written({ cipher: cipherOf(1) }, () => isSealed);
+      const seen = [];
+      for (const isAgain of [false, true]) {
+        if (isAgain) await bench.kill();
+        const { partition } = bench;
+        for (let number = 1; number <= partition.lastOp; number += 1)
+          seen.push(partition.rememberedRequest((7n << 64n) | 5n, 1, BigInt(number)));
+      }
+      await bench.close();
+      return seen;
+    };
+    const own = await remembered(false);
+    assert.ok(own.at(-1) !== undefined);
+    assert.deepEqual(await remembered(true), own);
+  });
+
+  it("takes no batch in clear", async () => {
+    const bench = await Bench.open({ cipher: cipherOf(1) });
+    const clear = await Bench.open({ pool: bench.pool });
+    clear.partition = bench.partition;
+    await assert.rejects(clear.append([CANARY]), /what is stored is encrypted where the directory is/);
+    await bench.close();
   });
 
   it("holds no message in clear in any file, also after a torn tail, a truncation and a purge", async () => {

@@ -24,6 +24,10 @@ export interface BatchFacts {
    * from memory.
    */
   readonly clearLease?: Lease | undefined;
+  /**
+   * Another replica has encrypted the batch: what it holds is not at hand, so it is read from the files.
+   */
+  readonly isSealed?: boolean;
   /** The client's number stands for this request alone, so it is remembered and a repetition is known. */
   readonly isNumbered?: boolean;
 }
@@ -50,13 +54,14 @@ export class Appends {
 
   /** See `Partition.appendBatch`. */
   batch(header: OpHeader, batchLease: Lease, done: AppendDone, facts: BatchFacts = NO_FACTS): void {
-    const { clearLease, isNumbered } = facts;
-    const { state, options, tails } = this.#parts;
+    const { clearLease, isSealed, isNumbered } = facts;
+    const { state, options } = this.#parts;
     const { accepted } = state;
     const { position } = batchLease;
     assert(position >= 0, "a batch lies in the kernel's memory");
-    const { kernel, pool, tailCache, batchCipher } = options;
-    assert((clearLease === undefined) === (batchCipher === undefined), "what is cached is never encrypted");
+    const { kernel, batchCipher } = options;
+    const isEncrypted = clearLease !== undefined || isSealed === true;
+    assert(isEncrypted === (batchCipher !== undefined), "what is stored is encrypted where the directory is");
     const { view } = kernel.memory;
     const baseOffset = baseOffsetAt(view, position);
     const count = messageCountAt(view, position);
@@ -75,12 +80,29 @@ export class Appends {
       timestamp,
       checksum: batchChecksumAt(view, position),
     };
-    tailCache.keep(pool, kernel, tails.of(accepted.generation), batch);
-    const request = isNumbered === true ? rememberedSend(header, batch, clearLease) : undefined;
-    if (clearLease !== undefined) writeInstead(batch, batchLease);
     const { generation } = accepted;
+    this.#cache(generation, batch, isSealed === true);
+    const storedLength = batchLease.length;
+    const request =
+      isNumbered === true ? rememberedSend(header, batch, { isEncrypted, storedLength }) : undefined;
+    if (clearLease !== undefined) writeInstead(batch, batchLease);
     const { endOffset } = batch;
     this.#accept({ header, generation, endOffset, batch, small: undefined, request, done });
+  }
+
+  /**
+   * Keeps a batch for readers at the end and holds its bytes. One that is sealed is for nobody: as a tail has
+   * no holes, what was kept before it goes.
+   */
+  #cache(generation: number, batch: BatchBytes, isSealed: boolean): void {
+    const { options, tails } = this.#parts;
+    const { kernel, pool, tailCache } = options;
+    const tail = tails.of(generation);
+    if (!isSealed) tailCache.keep(pool, kernel, tail, batch);
+    else {
+      tailCache.drop(tail);
+      batch.lease.retain();
+    }
   }
 
   /** See `Partition.appendOperation`. @throws CodedError `InvalidCommand`; nothing was accepted then */

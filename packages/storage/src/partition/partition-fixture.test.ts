@@ -101,6 +101,8 @@ export class Bench {
   readonly batchCipher: BatchCipher | undefined;
   /** Whether the requests of what is appended are remembered. */
   isNumbered = false;
+  /** Whether what is appended was encrypted by another replica; only with a cipher. */
+  isSealed = false;
   /** Ops above this one are journaled and not committed. */
   commitMax = Number.POSITIVE_INFINITY;
   partition!: Partition;
@@ -218,9 +220,9 @@ export class Bench {
         partition.commit(Math.min(header.op, this.commitMax));
         resolve(baseOffset);
       };
-      const { isNumbered } = this;
-      const clearLease = storedLease && lease;
-      partition.appendBatch(header, storedLease ?? lease, done, { clearLease, isNumbered });
+      const { isNumbered, isSealed } = this;
+      const clearLease = isSealed ? undefined : storedLease && lease;
+      partition.appendBatch(header, storedLease ?? lease, done, { clearLease, isSealed, isNumbered });
     });
     storedLease?.release();
     lease.release();

@@ -1,17 +1,24 @@
 import type { Lease } from "@millrace/framing";
+import { SEAL_LENGTH } from "@millrace/platform";
 import type { OpHeader } from "../op-record/op-header.ts";
 import { type RememberedRequest, rememberedRequest } from "../requests/remembered-request.ts";
 import type { BatchBytes } from "./op-entry.ts";
 
-/** What is remembered of a send; in an encrypted directory the checksum of what was sent is kept nowhere. */
+/**
+ * What is remembered of a send; in an encrypted directory the checksum of what was sent is kept nowhere.
+ * @param storedLength  of the batch in its stored form
+ */
 export function rememberedSend(
   header: OpHeader,
-  batch: BatchBytes,
-  clearLease: Lease | undefined,
+  { baseOffset, count, checksum }: BatchBytes,
+  { isEncrypted, storedLength }: { readonly isEncrypted: boolean; readonly storedLength: number },
 ): RememberedRequest {
-  if (clearLease === undefined) return rememberedRequest(header, batch);
-  const { baseOffset, count, length } = batch;
-  return rememberedRequest(header, { baseOffset, count, length, checksum: undefined });
+  return isEncrypted
+    ? rememberedRequest(header, {
+        ...{ baseOffset, count, length: storedLength - SEAL_LENGTH },
+        checksum: undefined,
+      })
+    : rememberedRequest(header, { baseOffset, count, length: storedLength, checksum });
 }
 
 /** What is cached is not what is written: the hold goes over to the stored form. */

@@ -20,6 +20,7 @@
  */
 export { clusterIdOf } from "./cluster-id.ts";
 export { type ChannelKeys, type ChannelSecrets, loadChannelKeys } from "./handshake/channel-keys.ts";
+export { type DataKey, loadDataKey } from "./handshake/data-key.ts";
 export type { RefusalReason } from "./handshake/refusal.ts";
 export type { KeepaliveTimes } from "./peer-link.ts";
 export { ReplicaBus } from "./replica-bus.ts";

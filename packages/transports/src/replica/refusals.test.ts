@@ -7,7 +7,7 @@ import { encodeRequestHeader, HeapLeases, openReplicaFrame, ReplicaCommand } fro
 import { makeTestAuthority, SeededRandom, type TestAuthority } from "@millrace/testkit";
 import { connectTcp } from "../tcp/client/index.ts";
 import { ACCEPTED, REFUSAL_REASONS, reasonOfStatus, refusal, statusOf } from "./handshake/refusal.ts";
-import { clusterIdOf, loadChannelKeys } from "./index.ts";
+import { clusterIdOf, loadChannelKeys, loadDataKey } from "./index.ts";
 import {
   type BusUnderTest,
   type ClusterUnderTest,
@@ -122,6 +122,42 @@ describe("a replica is refused with a reason in the log, and the others carry on
       const open = await cluster.start(1);
       await until(() => says(pair.two, `${REFUSED} other_security`), "2 says so");
       await until(() => says(open, `${REFUSED} other_security`), "it refuses 0 too");
+      await assertCarriesOn(pair);
+    }));
+
+  test("only one side encrypts its messages at rest, or with another key, whoever dials", () =>
+    withCluster(async (cluster) => {
+      const [keyA, keyB] = await Promise.all(
+        [1, 2].map((byte) => loadDataKey(new Uint8Array(32).fill(byte))),
+      );
+      for (const keys of [undefined, await keysOf(SECRET)]) {
+        for (const [ours, theirs, reason] of [
+          [keyA, undefined, "other_encryption"],
+          [undefined, keyA, "other_encryption"],
+          [keyA, keyB, "other_key"],
+        ] as const) {
+          const pair = await pairWithout1(cluster, { keys, dataKey: ours });
+          const odd = await cluster.start(1, { keys, dataKey: theirs });
+          await until(() => says(pair.two, `${REFUSED} ${reason}`), `2 says ${reason}`);
+          await until(() => says(odd, `${CANNOT} ${reason}`), "it is told");
+          await until(() => says(odd, `${REFUSED} ${reason}`), "it refuses 0 too");
+          await until(() => says(pair.zero, `${CANNOT} ${reason}`), "0 is told");
+          assert.deepEqual(odd.turns, []);
+          await assertCarriesOn(pair);
+          await Promise.all([odd, pair.zero, pair.two].map(({ bus }) => bus.close()));
+        }
+      }
+    }));
+
+  test("it shows that it had the key for another connection", () =>
+    withCluster(async (cluster) => {
+      const dataKey = await loadDataKey(new Uint8Array(32).fill(1));
+      const pair = await pairWithout1(cluster, { dataKey });
+      const old = dataKey.prove({ cluster: 77n, dialer: 1, acceptor: 2, nonce: new Uint8Array(32) });
+      const replaying = await cluster.start(1, {
+        dataKey: { prove: () => old, isProvenBy: () => false },
+      });
+      await until(() => says(replaying, `${CANNOT} other_key`), "2 does not take it");
       await assertCarriesOn(pair);
     }));
 

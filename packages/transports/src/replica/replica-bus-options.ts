@@ -2,6 +2,7 @@ import type { FrameHash, LeaseSource } from "@millrace/framing";
 import type { Clock, Log, Metrics, Random } from "@millrace/platform";
 import type { Address } from "../listening/addresses.ts";
 import type { ChannelKeys } from "./handshake/channel-keys.ts";
+import type { DataKey } from "./handshake/data-key.ts";
 import type { OwnSide } from "./handshake/handshake-side.ts";
 import type { KeepaliveTimes } from "./peer-link.ts";
 import type { PeerSocketOptions } from "./peer-socket.ts";
@@ -28,6 +29,8 @@ export interface ReplicaBusOptions {
   readonly metrics: Metrics;
   /** From `loadChannelKeys`; without, peers are taken at their word. */
   readonly keys?: ChannelKeys | undefined;
+  /** From `loadDataKey`, when this node encrypts its messages at rest: then all of them do, with this key. */
+  readonly dataKey?: DataKey | undefined;
   /** Needs `keys`. */
   readonly tls?: ReplicaTls | undefined;
   /** Frames that may wait for one peer; default 4096. */

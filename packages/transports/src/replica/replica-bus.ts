@@ -204,8 +204,8 @@ export class ReplicaBus implements PeerBus {
 }
 
 function ownSide(options: ReplicaBusOptions) {
-  const { replica, replicaCount, cluster, hash, random, keys, tls } = options;
-  return { replica, replicaCount, cluster, hash, random, keys, isEncrypted: tls !== undefined };
+  const { replica, replicaCount, cluster, hash, random, keys, tls, dataKey } = options;
+  return { replica, replicaCount, cluster, hash, random, keys, isEncrypted: tls !== undefined, dataKey };
 }
 
 function partsOf(options: ReplicaBusOptions, space: FrameSpace, useOnread: boolean): ReplicaBusParts {

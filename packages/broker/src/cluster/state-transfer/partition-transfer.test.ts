@@ -18,21 +18,22 @@ function commandOf({ bytes }: Packet): number | undefined {
 }
 
 describe("A partition's replica that lacks more than its peers' logs hold", () => {
-  it("gets their state when segments were deleted, with stored offsets and the log behind it.", async () => {
-    const lagging = await Lagging.start();
-    const { cluster, client, at } = lagging;
-    await lagging.forget();
-    await cluster.drive(client.ok("StoreConsumerOffset", storeBody(7, 6)));
-    await lagging.send("behind");
-    lagging.heal();
-    await lagging.caughtUp();
-    assert.equal(lagging.fetched, 1);
-    assert.equal((await cluster.group(at, 0)).partition?.consumerOffset(1, 7), 6);
-    await lagging.send("later");
-    await lagging.caughtUp();
-    assert.equal(lagging.fetched, 1, "the rest is ordinary repair");
-    await cluster.stop();
-  });
+  for (const key of [undefined, new Uint8Array(32).fill(3)])
+    it(`gets their state when segments were deleted, with stored offsets and the log behind it (${key === undefined ? "in clear" : "encrypted"}).`, async () => {
+      const lagging = await Lagging.start({ key });
+      const { cluster, client, at } = lagging;
+      await lagging.forget();
+      await cluster.drive(client.ok("StoreConsumerOffset", storeBody(7, 6)));
+      await lagging.send("behind");
+      lagging.heal();
+      await lagging.caughtUp();
+      assert.equal(lagging.fetched, 1);
+      assert.equal((await cluster.group(at, 0)).partition?.consumerOffset(1, 7), 6);
+      await lagging.send("later");
+      await lagging.caughtUp();
+      assert.equal(lagging.fetched, 1, "the rest is ordinary repair");
+      await cluster.stop();
+    });
 
   it("gets their state when they were purged.", async () => {
     const lagging = await Lagging.start();

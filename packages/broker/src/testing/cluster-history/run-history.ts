@@ -58,12 +58,16 @@ const CLOCK_SKEW_MICROS = 10_000_000;
 const CLOCK_DRIFT = 0.1;
 /** Simulated milliseconds after which members that left the cluster without a word are members no more. */
 const MEMBERS_LOST_MAX_MS = 100_000;
+/** Every so many seeds the nodes encrypt what they store, with one key. */
+const ENCRYPTED_EVERY = 4;
+const KEY_LENGTH = 32;
 /** Simulated milliseconds after which something waits for ever. */
 const HISTORY_MAX_MS = 360_000;
 
 /**
  * Plays the history of a seed: clients that write and read a cluster of three brokers while nodes, disks and
- * links fail; then all is mended, and what the clients were told must be true on each node.
+ * links fail; then all is mended, and what the clients were told must be true on each node. A fixed share of
+ * the seeds has nodes that encrypt what they store.
  *
  * @param note takes each line of the history as it comes
  * @throws Error that names the seed, when a promise was broken
@@ -74,6 +78,7 @@ export async function runHistory(seed: number, note?: (line: string) => void): P
   const cluster = new TestCluster(3, {
     ...{ seed, clock: new SimClock({ isClosed: true }) },
     config: { snapshotEveryOps: SNAPSHOT_EVERY_OPS },
+    key: seed % ENCRYPTED_EVERY === 0 ? new Uint8Array(KEY_LENGTH).fill(seed) : undefined,
   });
   const world = new HistoryWorld(seed, cluster, note);
   try {

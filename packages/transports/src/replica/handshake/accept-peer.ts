@@ -12,7 +12,7 @@ import {
   stepOf,
 } from "./handshake-side.ts";
 import { ACCEPTED, type RefusalReason, refusal, statusOf } from "./refusal.ts";
-import { type Agreement, NONCE_LENGTH, transcriptOf } from "./transcript.ts";
+import { type Agreement, NONCE_LENGTH, Security, transcriptOf } from "./transcript.ts";
 
 /** What the acceptor knows of others, and whom it tells. */
 export interface AcceptPeerOptions {
@@ -41,17 +41,30 @@ export function acceptPeer(socket: PeerSocket, self: OwnSide, options: AcceptPee
 
 /** The first thing that keeps both apart. */
 function faultOf(
-  { target, replicaCount, security }: Hello,
+  hello: Hello,
   from: { readonly cluster: bigint; readonly replica: number },
   self: OwnSide,
 ): RefusalReason | undefined {
+  const { target, replicaCount, security } = hello;
   if (from.cluster !== self.cluster) return "other_cluster";
-  if (security !== securityOf(self)) return "other_security";
+  if ((security ^ securityOf(self)) & ~Security.sealedData) return "other_security";
   if (from.replica >= self.replicaCount) return "not_in_roster";
   if (replicaCount !== self.replicaCount) return "other_roster";
   if (target !== self.replica) return "other_replica";
   if (from.replica >= self.replica) return "wrong_direction";
-  return undefined;
+  return keyFaultOf(hello, from.replica, self);
+}
+
+/** One of both could not read what the other gives it to store. */
+function keyFaultOf(
+  { keyProof, nonce }: Hello,
+  dialer: number,
+  { dataKey, cluster, replica: acceptor }: OwnSide,
+): RefusalReason | undefined {
+  if (keyProof === undefined || dataKey === undefined) {
+    return keyProof === undefined && dataKey === undefined ? undefined : "other_encryption";
+  }
+  return dataKey.isProvenBy(keyProof, { cluster, dialer, acceptor, nonce }) ? undefined : "other_key";
 }
 
 function duplicateOf(dialer: number, { isConnected }: AcceptPeerOptions): RefusalReason | undefined {

@@ -24,9 +24,10 @@ import { type Agreement, NONCE_LENGTH, transcriptOf } from "./transcript.ts";
  */
 export function dialPeer(socket: PeerSocket, self: OwnSide, peer: number, onPeer: () => void): void {
   const security = securityOf(self);
-  const { replicaCount } = self;
+  const { replicaCount, cluster, replica: dialer } = self;
   const nonce = self.random.bytes(NONCE_LENGTH);
-  socket.send(helloFrame(self, { target: peer, replicaCount, security, nonce }));
+  const keyProof = self.dataKey?.prove({ cluster, dialer, acceptor: peer, nonce });
+  socket.send(helloFrame(self, { target: peer, replicaCount, security, nonce, keyProof }));
   socket.onFrame = ({ bytes }) =>
     stepOf(socket, () => {
       const frame = openHandshakeFrame(self.hash, bytes);
@@ -35,8 +36,7 @@ export function dialPeer(socket: PeerSocket, self: OwnSide, peer: number, onPeer
       if (frame.cluster !== self.cluster) throw refusal("other_cluster", { replica: peer });
       if (frame.replica !== peer) throw refusal("other_replica", { replica: peer });
       const agreement: Agreement = {
-        cluster: self.cluster,
-        dialer: self.replica,
+        ...{ cluster, dialer },
         acceptor: peer,
         replicaCount,
         security,

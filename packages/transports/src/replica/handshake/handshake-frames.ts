@@ -8,7 +8,7 @@ import {
   sealReplicaFrame,
 } from "@millrace/framing";
 import { MAC_LENGTH } from "./channel-keys.ts";
-import { NONCE_LENGTH } from "./transcript.ts";
+import { NONCE_LENGTH, Security } from "./transcript.ts";
 
 /** Longest frame before a peer has proved itself: a header, and room to name a client that lost its way. */
 export const HANDSHAKE_FRAME_LENGTH_MAX = 1024;
@@ -21,6 +21,8 @@ export interface Hello {
   /** Bits of `Security`. */
   readonly security: number;
   readonly nonce: Uint8Array;
+  /** See `DataKey`; only from a side that encrypts its messages at rest. */
+  readonly keyProof: Uint8Array | undefined;
 }
 
 /** Acceptor to dialer. Without authentication, and with a status that refuses, the proof is zeros. */
@@ -52,6 +54,7 @@ export function helloFrame(sender: Sender, hello: Hello): readonly Uint8Array[] 
     .u8(hello.replicaCount)
     .u8(hello.security)
     .bytes(hello.nonce);
+  if (hello.keyProof !== undefined) fields.bytes(hello.keyProof);
   return sealed(sender, ReplicaCommand.hello, fields);
 }
 
@@ -66,14 +69,15 @@ export function finishFrame(sender: Sender, { mac }: Finish): readonly Uint8Arra
   return sealed(sender, ReplicaCommand.finish, new ByteWriter().bytes(mac));
 }
 
-/** What a hello says; its nonce is a copy. @throws WireError */
+/** What a hello says; its bytes are copies. @throws WireError */
 export function readHello(frame: OpenedFrame): Hello {
-  return readFrameFields(frame, (reader) => ({
-    target: reader.u8(),
-    replicaCount: reader.u8(),
-    security: reader.u8(),
-    nonce: copyOf(reader, NONCE_LENGTH),
-  }));
+  return readFrameFields(frame, (reader) => {
+    const [target, replicaCount, security] = [reader.u8(), reader.u8(), reader.u8()];
+    const nonce = copyOf(reader, NONCE_LENGTH);
+    const hasProof = (security & Security.sealedData) !== 0;
+    const keyProof = hasProof ? copyOf(reader, MAC_LENGTH) : undefined;
+    return { target, replicaCount, security, nonce, keyProof };
+  });
 }
 
 /** What a challenge says; its bytes are copies. @throws WireError */

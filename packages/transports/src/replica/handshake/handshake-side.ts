@@ -9,6 +9,7 @@ import {
 import type { Random } from "@millrace/platform";
 import type { PeerSocket } from "../peer-socket.ts";
 import type { ChannelKeys } from "./channel-keys.ts";
+import type { DataKey } from "./data-key.ts";
 import { refusal } from "./refusal.ts";
 import { EXPORTER_LENGTH, Security } from "./transcript.ts";
 
@@ -22,6 +23,8 @@ export interface OwnSide {
   /** Without, peers are taken at their word. */
   readonly keys: ChannelKeys | undefined;
   readonly isEncrypted: boolean;
+  /** Given when this side encrypts its messages at rest: the others must do it with the same key. */
+  readonly dataKey: DataKey | undefined;
 }
 
 /** Name under which TLS gives both ends of a connection, and nobody else, the same bytes. */
@@ -31,8 +34,10 @@ const EXPORTER_LABEL = "EXPORTER-millrace-replica";
 const COMMAND_POSITION = 60;
 
 /** Bits of `Security` that this side asks for. */
-export function securityOf({ keys, isEncrypted }: OwnSide): number {
-  return (keys === undefined ? 0 : Security.authenticated) | (isEncrypted ? Security.encrypted : 0);
+export function securityOf({ keys, isEncrypted, dataKey }: OwnSide): number {
+  const ofChannel =
+    (keys === undefined ? 0 : Security.authenticated) | (isEncrypted ? Security.encrypted : 0);
+  return ofChannel | (dataKey === undefined ? 0 : Security.sealedData);
 }
 
 /** What ties a proof to this connection; zeros without TLS. */

@@ -13,6 +13,14 @@ const REFUSALS = {
   already_connected: { status: 5, text: "a process with the same replica id is connected already" },
   other_security: { status: 6, text: "only one of both uses cluster.auth, or cluster.tls" },
   other_roster: { status: 7, text: "the rosters of both have different lengths" },
+  other_encryption: {
+    status: 8,
+    text: "only one of both encrypts its messages at rest: set encryption.enabled alike on all nodes",
+  },
+  other_key: {
+    status: 9,
+    text: "both encrypt their messages at rest, with different keys: set encryption.key alike on all nodes",
+  },
   unproven: { status: undefined, text: "the other side does not know the shared secret" },
   client: { status: undefined, text: "a client's request came; clients connect to the other ports" },
   no_replica: { status: undefined, text: "what came is no handshake of a replica" },

@@ -8,8 +8,11 @@ export const NONCE_LENGTH = 32;
 /** Bytes that only the two ends of one TLS connection know; zeros where there is none. */
 export const EXPORTER_LENGTH = 32;
 
-/** Bits of the byte that says what a side asks of a connection; both sides must ask for the same. */
-export const Security = { authenticated: 1, encrypted: 2 } as const;
+/**
+ * Bits of the byte that says what a side asks of a connection; both sides must ask for the same.
+ * `sealedData`: messages are encrypted in the files of this side, and so is what it gives the other to store.
+ */
+export const Security = { authenticated: 1, encrypted: 2, sealedData: 4 } as const;
 
 /** Which side a proof is of, so that it cannot be sent back as the other's. */
 export type Prover = "acceptor" | "dialer";
