@@ -19,7 +19,7 @@ export function partsOf({ from, to }: Part, count: number): Part[] {
 
 /** The arguments of one worker: the same, but with its own seeds. */
 export function argumentsOf(args: readonly string[], { from, to }: Part): string[] {
-  // Of an argument that is there twice the last one holds. Who asks for one seed by `--seed` has one part: it.
+  // Of an argument that is there twice the last one holds. Who asks by `--seed` has one part: that seed.
   return [...args, "--workers", "1", "--seeds", `${from}..${to}`];
 }
 

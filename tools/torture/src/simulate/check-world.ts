@@ -120,7 +120,7 @@ async function readWhole(partition: WorldPartition, client: SimClient): Promise<
   }
 }
 
-/** Offset of the first message, and those that were answered with the code of damage; nothing without answer. */
+/** Offset of the first message, and those answered with the code of damage; nothing without an answer. */
 async function readOnce(partition: WorldPartition, client: SimClient) {
   const { messages: ledger } = partition;
   const damaged: number[] = [];
