@@ -39,6 +39,11 @@ export interface ProcessFacts {
 /** The host a server runs on. */
 export interface Host {
   readonly facts: HostFacts;
+  /**
+   * Names one run of the machine, from its start to its end: what was written in another and not synced may be
+   * lost. Empty where nobody can tell.
+   */
+  readonly bootId: string;
   load(): HostLoad;
   /** The processes of the host, by number; a bounded list. */
   processes(): Promise<readonly ProcessFacts[]>;

@@ -30,6 +30,7 @@ import { declareGroupMetrics } from "./group-metrics.ts";
 import type { GroupPeers } from "./group-peers.ts";
 import { GroupStandings } from "./group-standings.ts";
 import { Liveness } from "./liveness.ts";
+import { MachineRun } from "./machine-run.ts";
 import { MajorityExecution } from "./majority-execution.ts";
 import { Peers } from "./peers.ts";
 import { SilentGroups } from "./silent-groups.ts";
@@ -37,6 +38,7 @@ import { removeStaleIncoming } from "./stale-incoming.ts";
 import { stateSourceOf } from "./state-source-of.ts";
 import { StateTransfers } from "./state-transfer/state-transfers.ts";
 import { startTicks } from "./ticks.ts";
+import { noteLossOfClosed } from "./unsynced-losses.ts";
 import { type GroupName, ViewLines } from "./view-lines.ts";
 import { type LookedAt, WaitingGroups } from "./waiting-groups.ts";
 import { WaitingLine } from "./waiting-line.ts";
@@ -85,6 +87,7 @@ export class ClusterMember {
   #askCommits: (heard: (from: number, commit: number) => void) => void = () => {};
   #stops: (() => void)[] = [];
   #partitions: PartitionPlane | undefined;
+  readonly #machineRun: MachineRun;
   #isStopped = false;
   #ticks = 0;
 
@@ -93,6 +96,7 @@ export class ClusterMember {
     parts: {
       peers: Peers;
       viewLog: ViewLog;
+      machineRun: MachineRun;
       superblock: Superblock;
       transfers: StateTransfers;
       pace: CatchUpPace;
@@ -102,6 +106,7 @@ export class ClusterMember {
     this.#options = options;
     this.peers = parts.peers;
     this.viewLog = parts.viewLog;
+    this.#machineRun = parts.machineRun;
     this.silent = new SilentGroups(options.platform, options.cluster?.wedged);
     this.waiting = new WaitingGroups(options.platform);
     this.transfers = parts.transfers;
@@ -139,19 +144,27 @@ export class ClusterMember {
     const peers = new Peers(cluster, { hash: kernel, log: platform.log, seed });
     const { disk, log } = platform;
     const viewLog = await openViewLog({ disk, path: METADATA_PATH, kernel, log });
+    const machineRun = await MachineRun.read(disk, METADATA_PATH, platform.host.bootId);
     const pace = new CatchUpPace(declareGivenMetrics(platform.metrics));
     const transfers = new StateTransfers({
       ...{ clock: platform.clock, log, metrics: platform.metrics, replica: peers.replica, seed, pace },
       send: (to, group, message) => peers.sendState(to, group, message),
     });
     const { superblock } = journal;
-    return new ClusterMember(options, { peers, viewLog, superblock, transfers, pace, deniedTransient });
+    return new ClusterMember(options, {
+      ...{ peers, viewLog, machineRun, superblock, transfers, pace, deniedTransient },
+    });
   }
 
   /** See `ReplicationContext`. Before the cluster formed here or took this node in, that is every group. */
   isForgotten({ revision }: PartitionIdentity): boolean {
     const { hasSpoken, forgottenOp } = this.#superblock.record;
     return !hasSpoken || revision <= forgottenOp;
+  }
+
+  /** See `ReplicationContext`. */
+  get hasLostUnsynced(): boolean {
+    return this.#machineRun.isAnother;
   }
 
   /** See `ReplicationContext`. */
@@ -169,9 +182,11 @@ export class ClusterMember {
     return (await this.#standings?.inPartition(identity)) ?? [];
   }
 
-  /** Removes states that came in part before the last stop. Everything is recovered. */
-  clean(shard: Shard): Promise<void> {
-    return removeStaleIncoming(shard, this.viewLog);
+  /** Ends the recovery, when all partitions are open. @throws CodedError what the disk answers */
+  async clean(shard: Shard): Promise<void> {
+    await removeStaleIncoming(shard, this.viewLog);
+    if (this.hasLostUnsynced) await noteLossOfClosed(shard, this.viewLog);
+    await this.#machineRun.note();
   }
 
   /** Where the nodes of the cluster stand. */

@@ -13,6 +13,8 @@ import type { PartitionGroup } from "./partition-group.ts";
 /** What the partition groups of one node of a cluster share. */
 export interface ReplicationContext {
   readonly viewLog: ViewLog;
+  /** What this node wrote before its last start and did not sync may be lost: see `MachineRun`. */
+  readonly hasLostUnsynced: boolean;
   /** Passes operations on to the nodes that lead their groups. */
   readonly forwardedOps: ForwardedOps;
   /** How fast nodes that are behind get what they lack. */

@@ -11,6 +11,14 @@ import { incomingPath, partitionPath } from "./partition-path.ts";
 import type { RecoveredGroup } from "./replica-of.ts";
 import { readSuffix } from "./stored-prepare.ts";
 
+/** How a group is opened. */
+export interface GroupBeginning {
+  /** The view in which an op makes it, when one does. */
+  readonly bornInView?: number | undefined;
+  /** Nothing is acknowledged before it is synced. */
+  readonly isSynced: boolean;
+}
+
 /** What a group of several replicas does around the opening of its files. */
 export class GroupRecovery {
   readonly #context: GroupContext;
@@ -30,11 +38,12 @@ export class GroupRecovery {
    * kill interrupted; notes the view of a group that has just been made, so that one without a note is never
    * taken for new, nor one with a note when the op that made it is executed again. So does a group that came
    * with another node's metadata: it begins like one that was stopped, and may be normal in its first view
-   * without another note.
+   * without another note. One that may have lost what it acknowledged says so from now on, until it has a
+   * view's whole log again: that it does not have an op proves nothing then.
    * @throws CodedError what the disk answers
    */
-  async prepare(disk: Disk, bornInView: number | undefined): Promise<void> {
-    const { viewLog } = this.#replication;
+  async prepare(disk: Disk, { bornInView, isSynced }: GroupBeginning): Promise<void> {
+    const { viewLog, hasLostUnsynced } = this.#replication;
     const isKnown = viewLog.has(this.#identity);
     const path = partitionPath(this.#identity);
     this.#isForgotten =
@@ -44,6 +53,7 @@ export class GroupRecovery {
       const view = bornInView ?? 0;
       await this.#write({ view, logView: view });
     }
+    if (isKnown && hasLostUnsynced && !isSynced) await this.#write({ mayHaveLost: true });
     const { cutAbove, hasIncoming } = viewLog.get(this.#identity);
     if (hasIncoming) {
       await installIncoming(disk, { from: incomingPath(this.#identity), to: path });

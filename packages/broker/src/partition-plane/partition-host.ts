@@ -35,12 +35,20 @@ import { mayOpenLater, OpenRetries } from "./open-retries.ts";
 import { Refetch } from "./operations/refetch.ts";
 import { PartitionGroup } from "./partition-group.ts";
 import { incomingPath, partitionPath } from "./partition-path.ts";
-import type { PartitionSettings } from "./partition-settings.ts";
+import { isSynced, type PartitionSettings } from "./partition-settings.ts";
 
 /** What partitions on a node of a cluster are hosted with besides. */
 export type ReplicatedPartitions = Pick<
   ReplicationContext,
-  "viewLog" | "isForgotten" | "isStopped" | "peersOf" | "silent" | "forwardedOps" | "pace" | "standingsIn"
+  | "viewLog"
+  | "hasLostUnsynced"
+  | "isForgotten"
+  | "isStopped"
+  | "peersOf"
+  | "silent"
+  | "forwardedOps"
+  | "pace"
+  | "standingsIn"
 > & { readonly transfers: StateTransfers };
 
 /** What a shard's partitions are hosted with. */
@@ -109,6 +117,7 @@ export class PartitionHost {
       batchCipher: cipher && new BatchCipher({ cipher, kernel, pool }),
       replication: replicated && {
         viewLog: replicated.viewLog,
+        hasLostUnsynced: replicated.hasLostUnsynced,
         silent: replicated.silent,
         pace: replicated.pace,
         get isStopped() {
@@ -194,7 +203,7 @@ export class PartitionHost {
   async #openRecovered(group: PartitionGroup, settings: PartitionSettings, how: OpenHow) {
     const { replication } = this.#context;
     const recovery = replication && new GroupRecovery(this.#context, replication, group.identity);
-    await recovery?.prepare(this.#options.platform.disk, how.bornInView);
+    await recovery?.prepare(this.#options.platform.disk, { ...how, isSynced: isSynced(settings) });
     const partition = await this.#openFiles(group, settings, how.repair);
     try {
       return { partition, recovered: await recovery?.recover(partition, how.needsState) };

@@ -10,6 +10,11 @@ export interface PartitionSettings {
   readonly consumerOffsetDurability: Durability;
 }
 
+/** True where nothing is acknowledged that power loss could take. */
+export function isSynced({ durability, consumerOffsetDurability }: PartitionSettings): boolean {
+  return durability === "persisted" && consumerOffsetDurability === "persisted";
+}
+
 /** The settings of a topic's partitions. */
 export function settingsOf(topic: Topic): PartitionSettings {
   const { segmentSize, preallocateSegments, durability, consumerOffsetDurability } = topic;

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import os from "node:os";
 import type { Host, HostFacts, HostLoad } from "../platform.ts";
 import { controlGroupLimits } from "./control-group.ts";
+import { readBootId } from "./process-identity.ts";
 import { listProcesses } from "./process-list.ts";
 
 /** Shortest time over which processor load says something: the system's own clocks tick every 10 ms. */
@@ -16,6 +17,7 @@ export function createNodeHost(): Host {
   let processor: ReturnType<typeof processorLoad> | undefined;
   return {
     facts: hostFacts(),
+    bootId: readBootId() || startedAbout(),
     load() {
       const now = sampleTimes();
       if (processor === undefined || now.monotonicMs - before.monotonicMs >= LOAD_WINDOW_MS) {
@@ -26,6 +28,11 @@ export function createNodeHost(): Host {
     },
     processes: () => listProcesses(),
   };
+}
+
+/** The minute in which the machine was started, where it has no name for its run. May differ by one. */
+function startedAbout(): string {
+  return `started ${Math.round((Date.now() / 1000 - os.uptime()) / 60)}`;
 }
 
 interface TimesSample {

@@ -50,7 +50,8 @@ function procStat(pid: number): { state: string; startTicks: string } | undefine
   return startTicks === undefined ? undefined : { state: fields[0] ?? "", startTicks };
 }
 
-function readBootId(): string {
+/** Names one run of the machine; empty where the system does not tell. */
+export function readBootId(): string {
   return readText("/proc/sys/kernel/random/boot_id").trim();
 }
 

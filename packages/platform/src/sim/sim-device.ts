@@ -13,6 +13,8 @@ export interface SimDiskOptions {
   readonly faults?: DiskFaults;
   /** Room for the content of all files together, in bytes; default without limit. */
   readonly spaceLength?: number;
+  /** Starts of the machine before this one; default 0. */
+  readonly machineRun?: number;
 }
 
 /** A write on its way: the power may fail while it is. */

@@ -31,6 +31,7 @@ export class SimDisk implements Disk {
   readonly #random: SimRandom;
   readonly #names: SimNames;
   readonly #locks = new Set<string>();
+  readonly #machineRun: number;
   readonly #wholeWrites = new WholeWrites(this);
 
   constructor(
@@ -42,6 +43,12 @@ export class SimDisk implements Disk {
     this.#device = new SimDevice(options);
     this.#names = names;
     this.#random = random;
+    this.#machineRun = options.machineRun ?? 0;
+  }
+
+  /** Names the run of the machine: another one after each `crash`. */
+  get bootId(): string {
+    return `run ${this.#machineRun}`;
   }
 
   /** The script of faults from now on; `undefined` for a disk that works. */
@@ -68,11 +75,12 @@ export class SimDisk implements Disk {
   }
 
   /** Fails the power; returns the disk as the next start finds it. */
-  crash(options: { readonly keep?: CrashKeep } = {}): SimDisk {
-    const keep = options.keep ?? "random";
+  crash(how: { readonly keep?: CrashKeep } = {}): SimDisk {
+    const keep = how.keep ?? "random";
     this.#endProcess();
     const keeps = () => keep === "all" || (keep === "random" && this.#random.chance(0.5));
-    return new SimDisk(this.#nextOptions(), this.#names.afterCrash(keeps, this.#random, keep), this.#random);
+    const options = { ...this.#nextOptions(), machineRun: this.#machineRun + 1 };
+    return new SimDisk(options, this.#names.afterCrash(keeps, this.#random, keep), this.#random);
   }
 
   openFile(path: string, mode: OpenMode): Promise<DiskFile> {

@@ -44,7 +44,7 @@ export function createSimPlatform(options: SimPlatformOptions): SimPlatform {
     disk,
     log,
     metrics,
-    host: simHost,
+    host: { ...simHost, bootId: disk.bootId },
     passwords: simPasswords,
     tracer: options.tracer,
   };
@@ -57,7 +57,7 @@ function scheduleOf(clock: SimClock, options: SimPlatformOptions): Pick<SimDiskO
   return { schedule: (completion) => void clock.setTimer(latency.fraction() * latencyMaxMs, completion) };
 }
 
-const simHost: Host = {
+const simHost: Omit<Host, "bootId"> = {
   facts: {
     processId: 1,
     hostname: "sim",

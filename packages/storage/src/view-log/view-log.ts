@@ -68,6 +68,11 @@ export class ViewLog {
     return this.#groups.has(keyOf(identity));
   }
 
+  /** Every group of which anything is on the disk. */
+  identities(): PartitionIdentity[] {
+    return Array.from(this.#groups.values(), ({ identity }) => identity);
+  }
+
   /** What is on the disk of a group; view 0 when nothing is. */
   get(identity: PartitionIdentity): GroupView {
     return this.#groups.get(keyOf(identity))?.group ?? FIRST_VIEW;
