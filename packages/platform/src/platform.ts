@@ -40,8 +40,8 @@ export interface ProcessFacts {
 export interface Host {
   readonly facts: HostFacts;
   /**
-   * Names one run of the machine, from its start to its end: what was written in another and not synced may be
-   * lost. Empty where nobody can tell.
+   * Names one run of the machine, from its start to its end: what was written in another one and not synced
+   * may be lost. Empty where nobody can tell.
    */
   readonly bootId: string;
   load(): HostLoad;

@@ -6,16 +6,20 @@ const LENGTH_MAX = 256;
 
 /** The run of the machine in which this node last started, as its own file says. */
 export class MachineRun {
-  /**
-   * The machine was started anew since this node's last start, or nobody can tell: what was written before
-   * and not synced may be lost, whether the node ended by itself or with the machine.
-   */
-  readonly isAnother: boolean;
-  readonly #note: () => Promise<void>;
+  readonly #disk: Disk;
+  readonly #path: string;
+  readonly #bootId: string;
+  #isAnother: boolean;
 
-  private constructor(isAnother: boolean, note: () => Promise<void>) {
-    this.isAnother = isAnother;
-    this.#note = note;
+  private constructor(
+    disk: Disk,
+    path: string,
+    { bootId, isAnother }: { bootId: string; isAnother: boolean },
+  ) {
+    this.#disk = disk;
+    this.#path = path;
+    this.#bootId = bootId;
+    this.#isAnother = isAnother;
   }
 
   /**
@@ -27,13 +31,21 @@ export class MachineRun {
     const path = `${folder}/${FILE}`;
     const noted = await disk.readWhole(path, LENGTH_MAX);
     const isSame = bootId !== "" && noted !== undefined && new TextDecoder().decode(noted) === bootId;
-    return new MachineRun(!isSame, async () => {
-      if (!isSame) await disk.writeWhole(path, new TextEncoder().encode(bootId));
-    });
+    return new MachineRun(disk, path, { bootId, isAnother: !isSame });
   }
 
-  /** Notes this run. To be called once all that may be lost is noted where it matters: no start asks again. */
-  note(): Promise<void> {
-    return this.#note();
+  /**
+   * True until `note` when the machine was started anew since this node's last start, or nobody can tell:
+   * what was written before and not synced may be lost, whether the node ended by itself or with the machine.
+   */
+  get isAnother(): boolean {
+    return this.#isAnother;
+  }
+
+  /** Notes this run. To be called once all that may be lost is noted where it matters: nobody asks again. */
+  async note(): Promise<void> {
+    if (!this.#isAnother) return;
+    await this.#disk.writeWhole(this.#path, new TextEncoder().encode(this.#bootId));
+    this.#isAnother = false;
   }
 }

@@ -14,7 +14,7 @@ const NODES = [0, 1, 2] as const;
 const losePower: End = (cluster, at) => cluster.crash(at, { keep: "none" });
 const kill: End = (cluster, at) => cluster.kill(at);
 
-/** A cluster with one partition that has the messages "a" and "b", on its primary and on one of the others. */
+/** A cluster whose partition has the messages "a" and "b", on its primary and on one of the others. */
 async function filledCluster(durability: Durability) {
   const cluster = await TestCluster.start(3);
   const primary = await cluster.metadataPrimary();

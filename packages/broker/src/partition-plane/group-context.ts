@@ -13,7 +13,7 @@ import type { PartitionGroup } from "./partition-group.ts";
 /** What the partition groups of one node of a cluster share. */
 export interface ReplicationContext {
   readonly viewLog: ViewLog;
-  /** What this node wrote before its last start and did not sync may be lost: see `MachineRun`. */
+  /** True during a start that may have found less than was written before: see `MachineRun`. */
   readonly hasLostUnsynced: boolean;
   /** Passes operations on to the nodes that lead their groups. */
   readonly forwardedOps: ForwardedOps;

@@ -117,7 +117,9 @@ export class PartitionHost {
       batchCipher: cipher && new BatchCipher({ cipher, kernel, pool }),
       replication: replicated && {
         viewLog: replicated.viewLog,
-        hasLostUnsynced: replicated.hasLostUnsynced,
+        get hasLostUnsynced() {
+          return replicated.hasLostUnsynced;
+        },
         silent: replicated.silent,
         pace: replicated.pace,
         get isStopped() {

@@ -2,8 +2,8 @@ import { randomInt } from "node:crypto";
 import { type AddressInfo, createServer, type Server } from "node:net";
 
 /**
- * Where ports are looked for: below those that Linux (32768) and others give to connections that ask for none,
- * for such a connection takes a port between the look and the use now and then, and keeps it.
+ * Where ports are looked for: below those that Linux (32768) and others give to connections that ask for
+ * none, for such a connection takes a port between the look and the use now and then, and keeps it.
  */
 const FIRST = 20_000;
 const END = 32_000;
