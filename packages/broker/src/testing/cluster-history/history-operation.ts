@@ -57,6 +57,7 @@ export async function carryOut(
   }
 }
 
-function isTransient(code: number): boolean {
+/** The node does not do it now; another try may. */
+export function isTransient(code: number): boolean {
   return code === ErrorCode.TransientNotCommitted || code === ErrorCode.TransientNotAccepted;
 }

@@ -81,15 +81,19 @@ export class HistoryWorld {
     return this.topics.filter((one) => one.name === name);
   }
 
+  /** The partitions of all topics that nobody has begun to delete. */
+  get keptTopics(): TopicOracle[] {
+    return this.topics.filter(({ state }) => state === "kept");
+  }
+
   /** Topics that nobody has begun to delete. */
   get topicsKept(): number {
-    const kept = this.topics.filter(({ state }) => state === "kept");
-    return new Set(kept.map(({ name }) => name)).size;
+    return new Set(this.keptTopics.map(({ name }) => name)).size;
   }
 
   /** A partition of a topic that nobody has begun to delete. */
   pickTopic(below: (limit: number) => number): TopicOracle | undefined {
-    const kept = this.topics.filter(({ state }) => state === "kept");
+    const kept = this.keptTopics;
     return kept[below(kept.length)];
   }
 
