@@ -12,12 +12,14 @@ const FIRST_ORIGIN = 1_700_000_000_000_000;
 /** Micros between the oldest and the youngest message of a batch, at most. */
 const ORIGINS = 1000;
 
+const headersOf = (text: string) => `headers of ${text}`;
+
 /** Everything a producer says of a message, which follows from its text: so anybody can tell what it was. */
 function messageOf(text: string) {
   const payload = encoder.encode(text);
   const id = xxh3_64(payload);
   const originTimestamp = FIRST_ORIGIN + Number(id % BigInt(ORIGINS));
-  return { id, payload, userHeaders: encoder.encode(`headers of ${text}`), originTimestamp };
+  return { id, payload, userHeaders: encoder.encode(headersOf(text)), originTimestamp };
 }
 
 /** A sealed batch of messages with ids, headers and times of their own. */
@@ -66,7 +68,7 @@ function messageAt({ header, offsetDelta, timestampDelta, id, payload, userHeade
   const text = decoder.decode(payload);
   const sent = messageOf(text);
   assert.equal(id, sent.id, `${text} has its id`);
-  assert.deepEqual(userHeaders.slice(), sent.userHeaders, `${text} has its headers`);
+  assert.equal(decoder.decode(userHeaders), headersOf(text), `${text} has its headers`);
   assert.equal(header.originTimestamp + timestampDelta, sent.originTimestamp, `${text} has its time`);
   return { offset: header.baseOffset + offsetDelta, text };
 }
