@@ -8,6 +8,7 @@ import {
   encodeGetTopic,
   encodePurgeTopic,
   encodeStoreConsumerOffset,
+  type PollMessages,
   toIdentifier,
 } from "@millrace/protocol";
 import { sendBody } from "../test-batches.ts";
@@ -37,9 +38,10 @@ export const placeOf = (topic: Pick<TopicOracle, "name">) => ({
 });
 
 /** Body of a poll of everything in a partition from `offset` on. */
-export function pollTopic(topic: TopicOracle, offset = 0): Uint8Array {
+export function pollTopic(topic: TopicOracle, offset = 0, options: Partial<PollMessages> = {}): Uint8Array {
   const strategy = { kind: "offset", offset: BigInt(offset) } as const;
-  return pollBody({ ...placeOf(topic), partitionId: topic.partitionId, count: POLL_COUNT, strategy });
+  const { partitionId } = topic;
+  return pollBody({ ...placeOf(topic), partitionId, count: POLL_COUNT, strategy, ...options });
 }
 
 /** Somebody who does one thing after the other. */
@@ -82,31 +84,49 @@ export abstract class Actor {
 /** Sends batches with numbers, again and again under one number until the outcome of each is known. */
 export class Producer extends Actor {
   protected readonly pauseMaxMs = 150;
+  readonly #underWayMax: number;
   #batches = 0;
+  #turns = 0;
+
+  /** @param underWayMax  batches it sends at once, at most */
+  constructor(world: HistoryWorld, number: number, underWayMax = 1) {
+    super(world, number);
+    this.#underWayMax = underWayMax;
+  }
 
   protected async act(): Promise<void> {
     const topic = this.world.pickTopic(this.below);
-    if (topic !== undefined) await this.send(topic);
+    if (topic === undefined) return;
+    const count = 1 + this.below(this.#underWayMax);
+    this.#turns += 1;
+    await Promise.all(Array.from({ length: count }, () => this.#send(topic)));
   }
 
   /** Sends one batch; what is acknowledged is read at once on the node that acknowledged it. */
   async send(topic: TopicOracle): Promise<void> {
+    this.#turns += 1;
+    await this.#send(topic);
+  }
+
+  async #send(topic: TopicOracle): Promise<void> {
     this.#batches += 1;
     const count = 1 + this.below(3);
     const texts = Array.from({ length: count }, (_, at) => `${this.client.id}.${this.#batches}.${at}`);
-    const sending = topic.sending(texts, this.client.id);
+    const sending = topic.sending(texts, { producer: this.client.id, turn: this.#turns });
     const partitioning = { kind: "partition", partitionId: topic.partitionId } as const;
     const batch = batchOf(texts);
     const body = sendBody(texts, { stream: STREAM, topic: topic.name, partitioning, batch });
     const mayBeGone = () => topic.state !== "kept";
-    const { answer } = await carryOut(this, { name: "SendMessages", body, mayBeGone });
+    const { answer, connection } = await carryOut(this, { name: "SendMessages", body, mayBeGone });
     if (answer === undefined) return;
     assert.equal(answer.code, 0, `a send to ${topic.name} is answered`);
     const [confirmation] = decodeSendMessagesReply(answer.payload);
     const baseOffset = confirmation?.baseOffset;
     topic.acknowledged(texts, baseOffset, sending);
     this.world.trace(`c${this.client.id}`, `${topic.label}@${baseOffset} ${texts}`);
-    if (topic.isPermanent && baseOffset !== undefined) await this.#readOwn(topic, texts, baseOffset);
+    if (!topic.isPermanent || baseOffset === undefined) return;
+    // Where it was acknowledged; another batch may have taken the client elsewhere.
+    if (this.client.connection === connection) await this.#readOwn(topic, texts, baseOffset);
   }
 
   async #readOwn(topic: TopicOracle, texts: readonly string[], baseOffset: number): Promise<void> {
@@ -133,16 +153,25 @@ export class Consumer extends Actor {
     return Number(this.client.id);
   }
 
+  get #key() {
+    return { kind: "consumer", id: toIdentifier(this.number) } as const;
+  }
+
   protected async act(): Promise<void> {
     const topic = this.world.pickTopic(this.below);
     if (topic === undefined) return;
     if (this.below(4) === 0) this.client.leave();
     if (!(await this.client.goTo(this.below(this.world.cluster.nodes.length)))) return;
-    const answer = await this.client.ask("PollMessages", pollTopic(topic));
-    const payload = payloadOf(answer, "PollMessages", this.excuses({ mayBeUnknown: true }));
+    const autoCommit = topic.isPermanent && this.below(3) === 0;
+    const body = pollTopic(topic, 0, { consumer: this.#key, autoCommit });
+    const answer = await this.client.ask("PollMessages", body);
+    const excuses = { ...this.excuses({ mayBeUnknown: true }), mayCommit: autoCommit };
+    const payload = payloadOf(answer, "PollMessages", excuses);
+    if (autoCommit && payload === undefined) topic.storedOf(this.number).moving();
     if (payload === undefined) return;
     const messages = servedMessages(payload, topic.partitionId);
     topic.read(messages, 0);
+    if (autoCommit) topic.storedOf(this.number).moved(messages.at(-1)?.offset);
     if (topic.isPermanent) this.#neverFewer(topic, messages.length);
     const last = messages.at(-1);
     if (last !== undefined && topic.isPermanent && this.below(2) === 0) await this.#store(topic, last.offset);
@@ -160,9 +189,9 @@ export class Consumer extends Actor {
   }
 
   async #store(topic: TopicOracle, offset: number): Promise<void> {
-    topic.storing(this.number, offset);
-    const consumer = { kind: "consumer", id: toIdentifier(this.number) } as const;
-    const place = { ...placeOf(topic), partitionId: topic.partitionId, consumer };
+    const stored = topic.storedOf(this.number);
+    stored.storing(offset);
+    const place = { ...placeOf(topic), partitionId: topic.partitionId, consumer: this.#key };
     const { answer } = await carryOut(this, {
       name: "StoreConsumerOffset",
       body: encodeStoreConsumerOffset({ ...place, offset: BigInt(offset), ack: "quorum" }),
@@ -170,7 +199,7 @@ export class Consumer extends Actor {
     });
     if (answer === undefined) return;
     assert.equal(answer.code, 0, `storing offset ${offset} of ${topic.name} is answered`);
-    topic.stored(this.number, offset);
+    stored.stored(offset);
   }
 }
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { PolledMessage } from "../test-polls.ts";
 import { checkOrder, type SentMessage } from "./history-order.ts";
+import { StoredOffsets } from "./history-stored.ts";
 
 interface Acknowledged {
   /** Unknown for a repetition that was answered without one. */
@@ -28,8 +29,8 @@ export class TopicOracle {
   readonly #offsets = new Map<string, number>();
   /** By purges before them: the messages at their offsets, which are never given to others. */
   readonly #seen = new Map<number, string[]>();
-  /** By consumer: offsets that may be stored, the last acknowledged one and those tried since. */
-  readonly #stored = new Map<number, (number | undefined)[]>();
+  /** By consumer: the offsets that may be stored. */
+  readonly #stored = new Map<number, StoredOffsets>();
   #sendings = 0;
   #purgesBegun = 0;
   #purgesEnded = 0;
@@ -54,14 +55,14 @@ export class TopicOracle {
     return this.#acknowledged.size;
   }
 
-  /** One batch of a producer that sends the next one only when it knows what became of this. */
-  sending(texts: readonly string[], producer: bigint): Sending {
+  /** One batch; in its next turn a producer sends when it knows what became of all batches of this. */
+  sending(texts: readonly string[], { producer, turn }: Pick<SentMessage, "producer" | "turn">): Sending {
     this.#sendings += 1;
     const isQuiet = this.#purgesBegun === this.#purgesEnded;
     const sending = { behindPurge: isQuiet ? this.#purgesEnded : undefined };
     const { length } = texts;
     for (const [at, text] of texts.entries()) {
-      this.#sent.set(text, { ...sending, producer, number: this.#sendings, at, length });
+      this.#sent.set(text, { ...sending, producer, turn, number: this.#sendings, at, length });
     }
     return sending;
   }
@@ -82,13 +83,11 @@ export class TopicOracle {
     this.#purgesEnded += 1;
   }
 
-  storing(consumer: number, offset: number): void {
-    const possible = this.#stored.get(consumer) ?? [undefined];
-    this.#stored.set(consumer, [...possible, offset]);
-  }
-
-  stored(consumer: number, offset: number): void {
-    this.#stored.set(consumer, [offset]);
+  /** What may be stored for a consumer. */
+  storedOf(consumer: number): StoredOffsets {
+    const stored = this.#stored.get(consumer) ?? new StoredOffsets();
+    this.#stored.set(consumer, stored);
+    return stored;
   }
 
   /**
@@ -125,9 +124,9 @@ export class TopicOracle {
 
   /** What a node says is stored for a consumer when all has come to rest. */
   finallyStored(consumer: number, offset: number | undefined): void {
-    const possible = this.#stored.get(consumer) ?? [undefined];
-    const text = `${this.label} keeps the offset of consumer ${consumer}: ${offset} is one of ${possible}`;
-    if (this.isPermanent) assert.ok(possible.includes(offset), text);
+    const stored = this.storedOf(consumer);
+    const text = `${this.label} keeps the offset of consumer ${consumer}: ${offset} is ${stored.text}`;
+    if (this.isPermanent) assert.ok(stored.mayBe(offset), text);
   }
 
   #see({ offset, text }: PolledMessage): void {

@@ -16,6 +16,8 @@ export interface Excuses {
   readonly mayBeUnknown: boolean;
   /** A bit has changed on the disk of the node. */
   readonly isRotten: boolean;
+  /** It stores an offset too, and whether that is committed may be unknown. */
+  readonly mayCommit?: boolean;
 }
 
 /**
@@ -26,13 +28,14 @@ export interface Excuses {
 export function payloadOf(
   answer: Answer | undefined,
   what: string,
-  { mayBeUnknown, isRotten }: Excuses,
+  { mayBeUnknown, isRotten, mayCommit = false }: Excuses,
 ): Uint8Array | undefined {
   if (answer === undefined) return undefined;
   const { code, payload } = answer;
   if (code === 0) return payload;
   const isExcused =
     code === ErrorCode.TransientNotAccepted ||
+    (mayCommit && code === ErrorCode.TransientNotCommitted) ||
     (mayBeUnknown && UNKNOWN_CODES.has(code)) ||
     (isRotten && code === ErrorCode.PartitionDamaged);
   assert.ok(isExcused, `${what} is answered, not refused with ${code}`);

@@ -42,6 +42,8 @@ class BrokenHistory extends Error {
 const LINES_SHOWN = 40;
 /** So few that a node that was away needs the metadata of another one now and then. */
 const SNAPSHOT_EVERY_OPS = 10;
+/** Batches that one of the producers has under way at once. */
+const UNDER_WAY_MAX = 4;
 /** Wall clocks of two nodes differ by so much at most. */
 const CLOCK_SKEW_MICROS = 10_000_000;
 /** One node's time passes faster than another's by this part at most. */
@@ -99,7 +101,7 @@ async function play(world: HistoryWorld): Promise<void> {
   const loss = random.fraction();
   const kinds = { hasPowerLoss: isPersisted, hasWipe: loss < 0.3, hasRot: loss >= 0.6 };
   const faults = new Faults(world, random, kinds);
-  const producers = [2, 3, 4].map((number) => new Producer(world, number));
+  const producers = [2, 3, 4].map((number) => new Producer(world, number, number === 4 ? UNDER_WAY_MAX : 1));
   const consumers = [5, 6].map((number) => new Consumer(world, number));
   const members = [7, 8].map((number) => new Member(world, number, group));
   const actors = [administrator, ...producers, ...consumers, ...members].map((actor) => actor.run());
