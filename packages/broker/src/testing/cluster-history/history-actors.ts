@@ -260,7 +260,11 @@ export class Administrator extends Actor {
   async #delete(topic: TopicOracle): Promise<void> {
     const partitions = this.world.partitionsOf(topic);
     for (const one of partitions) one.state = "unsure";
-    await this.#change({ name: "DeleteTopic", body: encodeDeleteTopic(placeOf(topic)) });
+    await this.#change({
+      name: "DeleteTopic",
+      body: encodeDeleteTopic(placeOf(topic)),
+      doneAlready: ErrorCode.TopicIdNotFound,
+    });
     for (const one of partitions) one.state = "deleted";
   }
 
@@ -272,6 +276,10 @@ export class Administrator extends Actor {
     for (const one of partitions) one.purgeEnds();
   }
 
+  /**
+   * Makes a change. A connection that ends is logged out, and the next one's session knows nothing of a try
+   * whose answer was lost: then it is answered with what that has made of the catalog.
+   */
   async #change(change: {
     readonly name: "CreateTopic" | "DeleteTopic" | "PurgeTopic";
     readonly body: Uint8Array;
