@@ -108,7 +108,7 @@ async function stateOf(
   node: { client: TestClient; at: number; topic: TopicOracle; readers: Readers },
 ): Promise<NodeState> {
   const { client, at, topic, readers } = node;
-  const excuses = { mayBeUnknown: false, isRotten: world.rotten === at };
+  const excuses = { mayBeUnknown: false, isRotten: world.isRotten(at) };
   const ask = async (name: "PollMessages" | "GetConsumerOffset", body: Uint8Array) => {
     return payloadOf(await world.cluster.drive(client.command(name, body)), `${name} on node ${at}`, excuses);
   };

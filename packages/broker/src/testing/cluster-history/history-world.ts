@@ -19,8 +19,10 @@ export class HistoryWorld {
   readonly clients = new Set<HistoryClient>();
   /** The partitions of all topics there ever were. */
   readonly topics: TopicOracle[] = [];
-  /** A node on whose disk a bit has changed by itself. */
+  /** A node on whose disk a bit has changed by itself, also when it has got a new one. */
   rotten: number | undefined;
+  /** It has. */
+  isDiskReplaced = false;
   readonly lines: string[] = [];
   /** When everything was mended: nothing goes wrong any more. */
   healedMs: number | undefined;
@@ -63,6 +65,11 @@ export class HistoryWorld {
   /** Chance of one actor. */
   randomOf(actor: number): SimRandom {
     return new SimRandom(this.seed * 1000 + actor);
+  }
+
+  /** A bit has changed on the disk a node has now: it serves what can be read in front of that. */
+  isRotten(at: number): boolean {
+    return this.rotten === at && !this.isDiskReplaced;
   }
 
   /** Notes what happened. */
