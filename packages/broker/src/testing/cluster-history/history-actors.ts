@@ -8,13 +8,16 @@ import {
   encodeGetTopic,
   encodePurgeTopic,
   encodeStoreConsumerOffset,
+  type PollMessages,
   toIdentifier,
 } from "@millrace/protocol";
 import { sendBody } from "../test-batches.ts";
-import { pollBody, polled } from "../test-polls.ts";
+import { pollBody } from "../test-polls.ts";
 import { HistoryClient } from "./history-client.ts";
+import { batchOf, servedMessages } from "./history-messages.ts";
 import { carryOut } from "./history-operation.ts";
 import { TopicOracle } from "./history-oracle.ts";
+import { type Excuses, payloadOf } from "./history-reads.ts";
 import type { HistoryWorld } from "./history-world.ts";
 
 /** Stream of all topics of a history. */
@@ -35,9 +38,10 @@ export const placeOf = (topic: Pick<TopicOracle, "name">) => ({
 });
 
 /** Body of a poll of everything in a partition from `offset` on. */
-export function pollTopic(topic: TopicOracle, offset = 0): Uint8Array {
+export function pollTopic(topic: TopicOracle, offset = 0, options: Partial<PollMessages> = {}): Uint8Array {
   const strategy = { kind: "offset", offset: BigInt(offset) } as const;
-  return pollBody({ ...placeOf(topic), partitionId: topic.partitionId, count: POLL_COUNT, strategy });
+  const { partitionId } = topic;
+  return pollBody({ ...placeOf(topic), partitionId, count: POLL_COUNT, strategy, ...options });
 }
 
 /** Somebody who does one thing after the other. */
@@ -69,44 +73,73 @@ export abstract class Actor {
     this.client.leave();
   }
 
+  /** Why a node may refuse it a read; `mayBeUnknown` unless it was told that the node knows what it reads. */
+  protected excuses({ mayBeUnknown }: Pick<Excuses, "mayBeUnknown">): Excuses {
+    return { mayBeUnknown, isRotten: this.world.isRotten(this.client.node) };
+  }
+
   protected abstract act(): Promise<void>;
 }
 
 /** Sends batches with numbers, again and again under one number until the outcome of each is known. */
 export class Producer extends Actor {
   protected readonly pauseMaxMs = 150;
+  readonly #underWayMax: number;
   #batches = 0;
+  #turns = 0;
+
+  /** @param underWayMax  batches it sends at once, at most */
+  constructor(world: HistoryWorld, number: number, underWayMax = 1) {
+    super(world, number);
+    this.#underWayMax = underWayMax;
+  }
 
   protected async act(): Promise<void> {
     const topic = this.world.pickTopic(this.below);
-    if (topic !== undefined) await this.send(topic);
+    if (topic === undefined) return;
+    const count = 1 + this.below(this.#underWayMax);
+    this.#turns += 1;
+    await Promise.all(Array.from({ length: count }, () => this.#send(topic)));
   }
 
   /** Sends one batch; what is acknowledged is read at once on the node that acknowledged it. */
   async send(topic: TopicOracle): Promise<void> {
+    this.#turns += 1;
+    await this.#send(topic);
+  }
+
+  async #send(topic: TopicOracle): Promise<void> {
     this.#batches += 1;
     const count = 1 + this.below(3);
     const texts = Array.from({ length: count }, (_, at) => `${this.client.id}.${this.#batches}.${at}`);
-    const sending = topic.sending(texts);
+    const sending = topic.sending(texts, { producer: this.client.id, turn: this.#turns });
     const partitioning = { kind: "partition", partitionId: topic.partitionId } as const;
-    const body = sendBody(texts, { stream: STREAM, topic: topic.name, partitioning });
+    const batch = batchOf(texts);
+    const body = sendBody(texts, { stream: STREAM, topic: topic.name, partitioning, batch });
     const mayBeGone = () => topic.state !== "kept";
-    const { answer } = await carryOut(this, { name: "SendMessages", body, mayBeGone });
+    const { answer, connection } = await carryOut(this, { name: "SendMessages", body, mayBeGone });
     if (answer === undefined) return;
     assert.equal(answer.code, 0, `a send to ${topic.name} is answered`);
     const [confirmation] = decodeSendMessagesReply(answer.payload);
     const baseOffset = confirmation?.baseOffset;
     topic.acknowledged(texts, baseOffset, sending);
     this.world.trace(`c${this.client.id}`, `${topic.label}@${baseOffset} ${texts}`);
-    if (topic.isPermanent && baseOffset !== undefined) await this.#readOwn(topic, texts, baseOffset);
+    if (!topic.isPermanent || baseOffset === undefined) return;
+    // Where it was acknowledged; another batch may have taken the client elsewhere.
+    if (this.client.connection === connection) await this.#readOwn(topic, texts, baseOffset);
   }
 
   async #readOwn(topic: TopicOracle, texts: readonly string[], baseOffset: number): Promise<void> {
     const answer = await this.client.ask("PollMessages", pollTopic(topic, baseOffset));
-    if (answer?.code !== 0) return;
-    const own = polled(answer.payload).messages.slice(0, texts.length);
+    const excuses = this.excuses({ mayBeUnknown: topic.state !== "kept" });
+    const payload = payloadOf(answer, "PollMessages of what was written", excuses);
+    if (payload === undefined) return;
+    const messages = servedMessages(payload, topic.partitionId);
+    topic.read(messages, baseOffset);
+    const { length } = excuses.isRotten ? messages : texts;
+    const own = messages.slice(0, texts.length);
     const what = `client ${this.client.id} reads what it wrote on node ${this.client.node} to ${topic.name}`;
-    assert.deepEqual(own.map(({ text }) => text), texts, what); // biome-ignore format: one line
+    assert.deepEqual(own.map(({ text }) => text), texts.slice(0, length), what); // biome-ignore format: one line
   }
 }
 
@@ -121,16 +154,26 @@ export class Consumer extends Actor {
     return Number(this.client.id);
   }
 
+  get #key() {
+    return { kind: "consumer", id: toIdentifier(this.number) } as const;
+  }
+
   protected async act(): Promise<void> {
     const topic = this.world.pickTopic(this.below);
     if (topic === undefined) return;
     if (this.below(4) === 0) this.client.leave();
     if (!(await this.client.goTo(this.below(this.world.cluster.nodes.length)))) return;
-    const answer = await this.client.ask("PollMessages", pollTopic(topic));
-    if (answer?.code !== 0) return;
-    const { messages } = polled(answer.payload);
-    topic.read(messages);
-    if (topic.isPermanent) this.#neverFewer(topic, messages.length);
+    const autoCommit = topic.isPermanent && this.below(3) === 0;
+    const body = pollTopic(topic, 0, { consumer: this.#key, autoCommit });
+    const answer = await this.client.ask("PollMessages", body);
+    const excuses = { ...this.excuses({ mayBeUnknown: true }), mayCommit: autoCommit };
+    const payload = payloadOf(answer, "PollMessages", excuses);
+    if (autoCommit && payload === undefined) topic.storedOf(this.number).moving();
+    if (payload === undefined) return;
+    const messages = servedMessages(payload, topic.partitionId);
+    topic.read(messages, 0);
+    if (autoCommit) topic.storedOf(this.number).moved(messages.at(-1)?.offset);
+    if (topic.isPermanent && !excuses.isRotten) this.#neverFewer(topic, messages.length);
     const last = messages.at(-1);
     if (last !== undefined && topic.isPermanent && this.below(2) === 0) await this.#store(topic, last.offset);
   }
@@ -147,9 +190,9 @@ export class Consumer extends Actor {
   }
 
   async #store(topic: TopicOracle, offset: number): Promise<void> {
-    topic.storing(this.number, offset);
-    const consumer = { kind: "consumer", id: toIdentifier(this.number) } as const;
-    const place = { ...placeOf(topic), partitionId: topic.partitionId, consumer };
+    const stored = topic.storedOf(this.number);
+    stored.storing(offset);
+    const place = { ...placeOf(topic), partitionId: topic.partitionId, consumer: this.#key };
     const { answer } = await carryOut(this, {
       name: "StoreConsumerOffset",
       body: encodeStoreConsumerOffset({ ...place, offset: BigInt(offset), ack: "quorum" }),
@@ -157,7 +200,7 @@ export class Consumer extends Actor {
     });
     if (answer === undefined) return;
     assert.equal(answer.code, 0, `storing offset ${offset} of ${topic.name} is answered`);
-    topic.stored(this.number, offset);
+    stored.stored(offset);
   }
 }
 
@@ -211,14 +254,18 @@ export class Administrator extends Actor {
     });
     this.world.topics.push(...partitions);
     const read = await this.client.ask("GetTopic", encodeGetTopic(placeOf({ name })));
-    if (read === undefined || read.code !== 0) return;
-    assert.notEqual(read.payload.length, 0, `${name} is known where it was made`);
+    const payload = payloadOf(read, `GetTopic of ${name}`, this.excuses({ mayBeUnknown: false }));
+    assert.notEqual(payload?.length, 0, `${name} is known where it was made`);
   }
 
   async #delete(topic: TopicOracle): Promise<void> {
     const partitions = this.world.partitionsOf(topic);
     for (const one of partitions) one.state = "unsure";
-    await this.#change({ name: "DeleteTopic", body: encodeDeleteTopic(placeOf(topic)) });
+    await this.#change({
+      name: "DeleteTopic",
+      body: encodeDeleteTopic(placeOf(topic)),
+      doneAlready: ErrorCode.TopicIdNotFound,
+    });
     for (const one of partitions) one.state = "deleted";
   }
 
@@ -230,6 +277,10 @@ export class Administrator extends Actor {
     for (const one of partitions) one.purgeEnds();
   }
 
+  /**
+   * Makes a change. A connection that ends is logged out, and the next one's session knows nothing of a try
+   * whose answer was lost: then it is answered with what that has made of the catalog.
+   */
   async #change(change: {
     readonly name: "CreateTopic" | "DeleteTopic" | "PurgeTopic";
     readonly body: Uint8Array;

@@ -14,7 +14,12 @@ export class HistoryClient {
   readonly #world: HistoryWorld;
   #connection: TestClient | undefined;
   #lastNumber = 0n;
-  #lost = () => {};
+  /** Whether the connection of now comes to be logged in. */
+  #isIn = Promise.resolve(false);
+  /** The connection that is. */
+  #loggedIn: TestClient | undefined;
+  /** End the requests that wait for answers, when the connection is lost. */
+  readonly #waiting = new Set<() => void>();
 
   constructor(world: HistoryWorld, id: bigint) {
     this.#world = world;
@@ -29,7 +34,7 @@ export class HistoryClient {
 
   /** Logs in on a node; false when that does not work now. A client that is there stays as it is. */
   async goTo(at: number): Promise<boolean> {
-    if (this.#connection !== undefined && this.node === at) return true;
+    if (this.#connection !== undefined && this.node === at) return this.#isIn;
     this.leave();
     const { cluster } = this.#world;
     const { broker } = cluster.nodes[at]!;
@@ -38,10 +43,16 @@ export class HistoryClient {
     const connection = cluster.connect(at);
     this.#connection = connection;
     this.node = at;
+    this.#isIn = this.#logIn(connection);
+    return this.#isIn;
+  }
+
+  async #logIn(connection: TestClient): Promise<boolean> {
     const login = connection.login({ client: this.id, sdkName: "millrace-node" });
     const answer = await this.#answered(connection, login);
     const isIn = answer?.code === 0 && answer.eviction === undefined;
-    if (!isIn) this.leave();
+    if (isIn) this.#loggedIn = connection;
+    else this.#leave(connection);
     return isIn;
   }
 
@@ -54,13 +65,14 @@ export class HistoryClient {
   /** Sends a command; one that counts has a number. Nothing when the connection was lost. */
   async ask(name: CommandName, body: Uint8Array, request?: bigint): Promise<Answer | undefined> {
     const connection = this.#connection;
-    if (connection === undefined) return undefined;
+    // Another request of this client may have taken it to another node meanwhile.
+    if (connection === undefined || connection !== this.#loggedIn) return undefined;
     const numbered = request === undefined ? {} : { request };
     const answer = await this.#answered(connection, connection.command(name, body, numbered));
     if (answer?.eviction !== undefined) {
       this.#world.trace(`c${this.id}`, `evicted from ${this.node}: ${answer.eviction.reason}`);
     }
-    if (answer === undefined || answer.eviction !== undefined) this.leave();
+    if (answer === undefined || answer.eviction !== undefined) this.#leave(connection);
     return answer?.eviction === undefined ? answer : undefined;
   }
 
@@ -68,20 +80,25 @@ export class HistoryClient {
   leave(): void {
     const connection = this.#connection;
     this.#connection = undefined;
-    this.#lost();
+    for (const lost of [...this.#waiting]) lost();
     connection?.close();
+  }
+
+  #leave(connection: TestClient): void {
+    if (this.#connection === connection) this.leave();
   }
 
   #answered(connection: TestClient, answer: Promise<Answer>): Promise<Answer | undefined> {
     return new Promise((resolve) => {
       const end = (one?: Answer) => {
         timer.cancel();
+        this.#waiting.delete(end);
         resolve(one);
       };
       const timer = this.#world.cluster.clock.setTimer(ANSWER_MAX_MS, () => end());
-      this.#lost = end;
+      this.#waiting.add(end);
       answer.then(end, () => end());
-      assert.equal(connection, this.#connection, "one request at a time");
+      assert.equal(connection, this.#connection, "requests go over the connection of now");
     });
   }
 }

@@ -173,6 +173,7 @@ export class Faults {
     while (!this.#areAllUp) await this.#world.sleep(LOOK_INTERVAL_MS);
     this.#world.trace(`n${at}`, "gets a new disk");
     this.#world.end(at, () => this.#world.cluster.wipe(at));
+    this.#world.isDiskReplaced = true;
     await this.#world.cluster.openNode(at);
   }
 

@@ -24,6 +24,8 @@ export interface Outcome {
   readonly answer: Answer | undefined;
   /** It may have been done by a try whose answer was lost. */
   readonly isRetried: boolean;
+  /** Over which it was answered. */
+  readonly connection: unknown;
 }
 
 /** Sends an operation, to one node after the other, under one identity, until its outcome is known. */
@@ -41,22 +43,25 @@ export async function carryOut(
     );
     const isThere = await client.goTo(below(3) === 0 ? below(world.cluster.nodes.length) : client.node);
     if (isThere) {
+      const { connection } = client;
       const answer = await client.ask(operation.name, operation.body, request);
       const code = answer?.code;
       world.trace(`c${client.id}`, `${operation.name} ${request} on ${client.node}: ${code ?? "lost"}`);
       // What another node made may not be known yet where it is asked for.
       const isUnknown = code === ErrorCode.ResourceNotFound;
-      if (isUnknown && operation.mayBeGone()) return { answer: undefined, isRetried };
+      if (isUnknown && operation.mayBeGone()) return { answer: undefined, isRetried, connection };
       if (code !== undefined && !isTransient(code) && !isUnknown) {
         world.operations += 1;
-        return { answer, isRetried };
+        return { answer, isRetried, connection };
       }
       isRetried ||= code === undefined || code === ErrorCode.TransientNotCommitted;
-    } else if (below(2) === 0) client.node = below(world.cluster.nodes.length);
+    } else if (client.connection === undefined && below(2) === 0)
+      client.node = below(world.cluster.nodes.length);
     await world.sleep(1 + below(PAUSE_MAX_MS));
   }
 }
 
-function isTransient(code: number): boolean {
+/** The node does not do it now; another try may. */
+export function isTransient(code: number): boolean {
   return code === ErrorCode.TransientNotCommitted || code === ErrorCode.TransientNotAccepted;
 }

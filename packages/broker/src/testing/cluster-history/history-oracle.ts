@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import type { PolledMessage } from "../test-polls.ts";
+import { checkOrder, type SentMessage } from "./history-order.ts";
+import { StoredOffsets } from "./history-stored.ts";
 
 interface Acknowledged {
   /** Unknown for a repetition that was answered without one. */
@@ -17,15 +19,19 @@ export type Sending = Pick<Acknowledged, "behindPurge">;
 export class TopicOracle {
   readonly name: string;
   readonly partitionId: number;
-  /** Nobody purges it: offsets mean the same message for ever. */
+  /** Nobody purges it: everything that was acknowledged stays. */
   readonly isPermanent: boolean;
   /** `unsure`: a deletion is under way. */
   state: "kept" | "unsure" | "deleted" = "kept";
-  readonly #sent = new Set<string>();
+  readonly #sent = new Map<string, SentMessage & Sending>();
   readonly #acknowledged = new Map<string, Acknowledged>();
-  readonly #seen: string[] = [];
-  /** By consumer: offsets that may be stored, the last acknowledged one and those tried since. */
-  readonly #stored = new Map<number, (number | undefined)[]>();
+  /** Where each message was seen first: a message never moves. */
+  readonly #offsets = new Map<string, number>();
+  /** By purges before them: the messages at their offsets, which are never given to others. */
+  readonly #seen = new Map<number, string[]>();
+  /** By consumer: the offsets that may be stored. */
+  readonly #stored = new Map<number, StoredOffsets>();
+  #sendings = 0;
   #purgesBegun = 0;
   #purgesEnded = 0;
 
@@ -49,17 +55,23 @@ export class TopicOracle {
     return this.#acknowledged.size;
   }
 
-  sending(texts: readonly string[]): Sending {
-    for (const text of texts) this.#sent.add(text);
+  /** One batch; in its next turn a producer sends when it knows what became of all batches of this. */
+  sending(texts: readonly string[], { producer, turn }: Pick<SentMessage, "producer" | "turn">): Sending {
+    this.#sendings += 1;
     const isQuiet = this.#purgesBegun === this.#purgesEnded;
-    return { behindPurge: isQuiet ? this.#purgesEnded : undefined };
+    const sending = { behindPurge: isQuiet ? this.#purgesEnded : undefined };
+    const { length } = texts;
+    for (const [at, text] of texts.entries()) {
+      this.#sent.set(text, { ...sending, producer, turn, number: this.#sendings, at, length });
+    }
+    return sending;
   }
 
   acknowledged(texts: readonly string[], baseOffset: number | undefined, sending: Sending): void {
     for (const [at, text] of texts.entries()) {
       const offset = baseOffset === undefined ? undefined : baseOffset + at;
       this.#acknowledged.set(text, { offset, ...sending, purgesBegun: this.#purgesBegun });
-      if (this.isPermanent && offset !== undefined) this.#see({ offset, text });
+      if (offset !== undefined) this.#see({ offset, text });
     }
   }
 
@@ -71,32 +83,34 @@ export class TopicOracle {
     this.#purgesEnded += 1;
   }
 
-  storing(consumer: number, offset: number): void {
-    const possible = this.#stored.get(consumer) ?? [undefined];
-    this.#stored.set(consumer, [...possible, offset]);
+  /** What may be stored for a consumer. */
+  storedOf(consumer: number): StoredOffsets {
+    const stored = this.#stored.get(consumer) ?? new StoredOffsets();
+    this.#stored.set(consumer, stored);
+    return stored;
   }
 
-  stored(consumer: number, offset: number): void {
-    this.#stored.set(consumer, [offset]);
-  }
-
-  /** What somebody read: only what was sent, and of a permanent topic the same message at each offset. */
-  read(messages: readonly PolledMessage[]): void {
-    for (const message of messages) {
-      assert.ok(this.#sent.has(message.text), `${this.label} holds only what was sent, not ${message.text}`);
-      if (this.isPermanent) this.#see(message);
+  /**
+   * What somebody read who asked for everything from an offset on, or from wherever it goes on: only what was
+   * sent, one offset after the other, each message where it always was.
+   */
+  read(messages: readonly PolledMessage[], from = messages[0]?.offset ?? 0): void {
+    for (const [at, message] of messages.entries()) {
+      const { offset, text } = message;
+      assert.ok(this.#sent.has(text), `${this.label} holds only what was sent, not ${text}`);
+      assert.equal(offset, from + at, `${this.label} has no hole before ${text}`);
+      this.#see(message);
     }
   }
 
   /** Everything the topic holds when all has come to rest. */
   finally(messages: readonly PolledMessage[]): void {
-    this.read(messages);
+    this.read(messages, 0);
     const offsets = new Map(messages.map(({ text, offset }) => [text, offset]));
     assert.equal(offsets.size, messages.length, `${this.label} holds each message once`);
-    assert.deepEqual(
-      messages.map(({ offset }) => offset),
-      messages.map((_, at) => at),
-      `${this.label} has no holes`,
+    checkOrder(
+      this.label,
+      messages.map(({ text }) => this.#sent.get(text)!),
     );
     for (const [text, { offset, behindPurge, purgesBegun }] of this.#acknowledged) {
       const found = offsets.get(text);
@@ -110,14 +124,25 @@ export class TopicOracle {
 
   /** What a node says is stored for a consumer when all has come to rest. */
   finallyStored(consumer: number, offset: number | undefined): void {
-    const possible = this.#stored.get(consumer) ?? [undefined];
-    const text = `${this.label} keeps the offset of consumer ${consumer}: ${offset} is one of ${possible}`;
-    if (this.isPermanent) assert.ok(possible.includes(offset), text);
+    const stored = this.storedOf(consumer);
+    const text = `${this.label} keeps the offset of consumer ${consumer}: ${offset} is ${stored.text}`;
+    if (this.isPermanent) assert.ok(stored.mayBe(offset), text);
   }
 
   #see({ offset, text }: PolledMessage): void {
-    const before = this.#seen[offset];
+    const place = this.#offsets.get(text);
+    assert.ok(
+      place === undefined || place === offset,
+      `${text} of ${this.label} moves from ${place} to ${offset}`,
+    );
+    this.#offsets.set(text, offset);
+    const generation = this.#sent.get(text)?.behindPurge;
+    // Stored behind that purge and seen before the next one: so it belongs between the two.
+    if (generation === undefined || generation !== this.#purgesBegun) return;
+    const seen = this.#seen.get(generation) ?? [];
+    this.#seen.set(generation, seen);
+    const before = seen[offset];
     assert.ok(before === undefined || before === text, `${this.label}@${offset} is ${before}, not ${text}`);
-    this.#seen[offset] = text;
+    seen[offset] = text;
   }
 }

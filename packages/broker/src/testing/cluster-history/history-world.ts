@@ -19,8 +19,10 @@ export class HistoryWorld {
   readonly clients = new Set<HistoryClient>();
   /** The partitions of all topics there ever were. */
   readonly topics: TopicOracle[] = [];
-  /** A node on whose disk a bit has changed by itself. */
+  /** A node on whose disk a bit has changed by itself, also when it has got a new one. */
   rotten: number | undefined;
+  /** It has. */
+  isDiskReplaced = false;
   readonly lines: string[] = [];
   /** When everything was mended: nothing goes wrong any more. */
   healedMs: number | undefined;
@@ -65,6 +67,11 @@ export class HistoryWorld {
     return new SimRandom(this.seed * 1000 + actor);
   }
 
+  /** A bit has changed on the disk a node has now: it serves what can be read in front of that. */
+  isRotten(at: number): boolean {
+    return this.rotten === at && !this.isDiskReplaced;
+  }
+
   /** Notes what happened. */
   trace(who: string, what: string): void {
     const line = `${this.nowMs.toFixed(3)} ${who} ${what}`;
@@ -81,15 +88,19 @@ export class HistoryWorld {
     return this.topics.filter((one) => one.name === name);
   }
 
+  /** The partitions of all topics that nobody has begun to delete. */
+  get keptTopics(): TopicOracle[] {
+    return this.topics.filter(({ state }) => state === "kept");
+  }
+
   /** Topics that nobody has begun to delete. */
   get topicsKept(): number {
-    const kept = this.topics.filter(({ state }) => state === "kept");
-    return new Set(kept.map(({ name }) => name)).size;
+    return new Set(this.keptTopics.map(({ name }) => name)).size;
   }
 
   /** A partition of a topic that nobody has begun to delete. */
   pickTopic(below: (limit: number) => number): TopicOracle | undefined {
-    const kept = this.topics.filter(({ state }) => state === "kept");
+    const kept = this.keptTopics;
     return kept[below(kept.length)];
   }
 

@@ -1,24 +1,14 @@
 import assert from "node:assert/strict";
-import { loadKeyHash, xxh3_64 } from "@millrace/framing";
+import { loadKeyHash } from "@millrace/framing";
 import { SimClock } from "@millrace/platform/sim";
-import {
-  decodeGetConsumerOffsetReply,
-  encodeCreateConsumerGroup,
-  encodeCreateStream,
-  encodeGetConsumerOffset,
-  NO_OPTIONS,
-  toIdentifier,
-} from "@millrace/protocol";
+import { encodeCreateConsumerGroup, encodeCreateStream, NO_OPTIONS } from "@millrace/protocol";
 import { loadTokenDigest } from "../../tokens/token-digest.ts";
-import type { TestClient } from "../test-client.ts";
 import { TestCluster } from "../test-cluster.ts";
-import { polled } from "../test-polls.ts";
-import { Administrator, Consumer, Producer, placeOf, pollTopic, STREAM } from "./history-actors.ts";
+import { Administrator, Consumer, Producer, placeOf, STREAM } from "./history-actors.ts";
+import { compareNodes } from "./history-comparison.ts";
 import { Faults } from "./history-faults.ts";
 import { GroupOracle } from "./history-group-oracle.ts";
 import { GROUP, Member } from "./history-members.ts";
-import { PROGRESS_MAX_MS } from "./history-operation.ts";
-import type { TopicOracle } from "./history-oracle.ts";
 import { HistoryWorld } from "./history-world.ts";
 
 /** What a history came to. */
@@ -52,6 +42,8 @@ class BrokenHistory extends Error {
 const LINES_SHOWN = 40;
 /** So few that a node that was away needs the metadata of another one now and then. */
 const SNAPSHOT_EVERY_OPS = 10;
+/** Batches that one of the producers has under way at once. */
+const UNDER_WAY_MAX = 4;
 /** Wall clocks of two nodes differ by so much at most. */
 const CLOCK_SKEW_MICROS = 10_000_000;
 /** One node's time passes faster than another's by this part at most. */
@@ -109,16 +101,16 @@ async function play(world: HistoryWorld): Promise<void> {
   const loss = random.fraction();
   const kinds = { hasPowerLoss: isPersisted, hasWipe: loss < 0.3, hasRot: loss >= 0.6 };
   const faults = new Faults(world, random, kinds);
-  const producers = [2, 3, 4].map((number) => new Producer(world, number));
+  const producers = [2, 3, 4].map((number) => new Producer(world, number, number === 4 ? UNDER_WAY_MAX : 1));
   const consumers = [5, 6].map((number) => new Consumer(world, number));
   const members = [7, 8].map((number) => new Member(world, number, group));
   const actors = [administrator, ...producers, ...consumers, ...members].map((actor) => actor.run());
   await driveAll(world, [faults.run(), ...actors]);
   await progress(world);
   await driveAll(world, [readToTheEnd(world, group)]);
-  await comparison(world, consumers);
+  await compareNodes(world, { consumers, group });
   await purgeAll(world, administrator);
-  await comparison(world, consumers);
+  await compareNodes(world, { consumers, group });
   await cluster.stop();
 }
 
@@ -165,7 +157,7 @@ async function driveAll(world: HistoryWorld, all: readonly Promise<void>[]): Pro
 async function progress(world: HistoryWorld): Promise<void> {
   world.healedMs = world.nowMs;
   const producer = new Producer(world, 9);
-  for (const topic of keptOf(world)) await driveAll(world, [producer.send(topic)]);
+  for (const topic of world.keptTopics) await driveAll(world, [producer.send(topic)]);
   producer.leave();
 }
 
@@ -173,113 +165,11 @@ async function progress(world: HistoryWorld): Promise<void> {
 async function purgeAll(world: HistoryWorld, administrator: Administrator): Promise<void> {
   world.healedMs = world.nowMs;
   const producer = new Producer(world, 10);
-  for (const topic of keptOf(world)) {
+  for (const topic of world.keptTopics) {
     if (topic.isPermanent) continue;
     if (topic.partitionId === 0) await driveAll(world, [administrator.purge(topic)]);
     await driveAll(world, [producer.send(topic)]);
   }
   administrator.leave();
   producer.leave();
-}
-
-function keptOf(world: HistoryWorld): TopicOracle[] {
-  return world.topics.filter(({ state }) => state === "kept");
-}
-
-/** All nodes come to say the same, and it is what was promised. */
-async function comparison(world: HistoryWorld, consumers: readonly Consumer[]): Promise<void> {
-  const { cluster } = world;
-  await soon(world, "the nodes' catalogs are equal", () => {
-    const all = cluster.nodes.map((_, at) => catalogOf(cluster, at));
-    return all.every((one) => one === all[0]);
-  });
-  const names = namesOf(cluster);
-  assert.deepEqual(
-    [...names].sort(),
-    [...new Set(keptOf(world).map(({ name }) => name))].sort(),
-    "the topics there are",
-  );
-  const clients = await loginAll(cluster);
-  for (const topic of keptOf(world)) await compareTopic(world, { clients, topic, consumers });
-  for (const client of clients) client.close();
-}
-
-function namesOf(cluster: TestCluster): string[] {
-  const { catalog } = cluster.broker(0).shard;
-  const stream = catalog.findStream(toIdentifier(STREAM));
-  return stream?.topics.list().map(({ name }) => name) ?? [];
-}
-
-async function loginAll(cluster: TestCluster): Promise<TestClient[]> {
-  const clients: TestClient[] = [];
-  for (const at of cluster.nodes.keys()) clients.push(await cluster.login(at, BigInt(500 + at)));
-  return clients;
-}
-
-async function compareTopic(
-  world: HistoryWorld,
-  {
-    clients,
-    topic,
-    consumers,
-  }: { clients: TestClient[]; topic: TopicOracle; consumers: readonly Consumer[] },
-): Promise<void> {
-  const { cluster } = world;
-  const startMs = world.nowMs;
-  for (;;) {
-    const answers = [];
-    for (const client of clients) answers.push(await stateOf(cluster, client, topic, consumers));
-    const [first, ...others] = answers;
-    assert.ok(first !== undefined);
-    if (
-      first.messages !== undefined &&
-      others.every((one) => JSON.stringify(one) === JSON.stringify(first))
-    ) {
-      topic.finally(first.messages);
-      for (const [at, { number }] of consumers.entries()) topic.finallyStored(number, first.offsets[at]);
-      return;
-    }
-    const shown = answers.map(({ messages, offsets }) => `${messages?.length} messages, offsets ${offsets}`);
-    assert.ok(
-      world.nowMs - startMs < PROGRESS_MAX_MS,
-      `${topic.label} is the same on each node: ${shown.join("; ")}`,
-    );
-    await cluster.clock.run(50);
-  }
-}
-
-async function stateOf(
-  cluster: TestCluster,
-  client: TestClient,
-  topic: TopicOracle,
-  consumers: readonly Consumer[],
-) {
-  const answer = await cluster.drive(client.command("PollMessages", pollTopic(topic)));
-  const messages = answer.code === 0 ? polled(answer.payload).messages : undefined;
-  const offsets: (number | undefined)[] = [];
-  for (const { number } of consumers) {
-    const consumer = { kind: "consumer", id: toIdentifier(number) } as const;
-    const place = {
-      stream: toIdentifier(STREAM),
-      topic: toIdentifier(topic.name),
-      partitionId: topic.partitionId,
-      consumer,
-    };
-    const stored = await cluster.drive(client.command("GetConsumerOffset", encodeGetConsumerOffset(place)));
-    offsets.push(stored.code === 0 ? decodeGetConsumerOffsetReply(stored.payload)?.storedOffset : undefined);
-  }
-  return { messages, offsets };
-}
-
-/** What a node knows of the catalog, in few letters. */
-function catalogOf(cluster: TestCluster, at: number): string {
-  return xxh3_64(cluster.broker(at).shard.catalog.encodeSnapshot()).toString(16);
-}
-
-async function soon(world: HistoryWorld, what: string, isSo: () => boolean): Promise<void> {
-  const startMs = world.nowMs;
-  while (!isSo()) {
-    assert.ok(world.nowMs - startMs < PROGRESS_MAX_MS, `soon after healing ${what}`);
-    await world.cluster.clock.run(10);
-  }
 }
