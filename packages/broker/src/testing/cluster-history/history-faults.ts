@@ -3,8 +3,11 @@ import { FAULTS_MIN, type HistoryWorld, OPERATIONS_MIN, TICKS_MIN } from "./hist
 
 /** What a seed may do to the nodes. */
 export interface FaultKinds {
-  /** Power fails on single nodes: only where everything is persisted. */
-  readonly hasPowerLoss: boolean;
+  /**
+   * Power fails on single nodes: at any time where everything is persisted, else once, beside no other loss, and
+   * with all or nothing that was not synced.
+   */
+  readonly hasPowerLoss: "often" | "once" | "never";
   /** One directory is lost, once. */
   readonly hasWipe: boolean;
   /** A bit changes by itself on one disk, once; never beside a lost directory. */
@@ -39,6 +42,7 @@ export class Faults {
   /** Chances by which a frame is lost, comes twice or late. */
   #noise = { loss: 0, repeat: 0, delay: 0 };
   #isWiped = false;
+  #hasLostPower = false;
   readonly #underWay = new Set<Promise<void>>();
 
   constructor(world: HistoryWorld, random: SimRandom, kinds: FaultKinds) {
@@ -129,7 +133,12 @@ export class Faults {
 
   async #powerLoss(at: number): Promise<void> {
     const keep = (["none", "all", "random"] as const)[this.#random.below(3)]!;
-    if (!this.#kinds.hasPowerLoss) return;
+    const { hasPowerLoss } = this.#kinds;
+    if (hasPowerLoss === "never") return;
+    if (hasPowerLoss === "once") {
+      if (keep === "random" || this.#hasLostPower || !this.#areAllUp) return;
+      this.#hasLostPower = true;
+    }
     await this.#down([at], `powerless, keeps ${keep}`, (one) => this.#world.cluster.crash(one, { keep }));
   }
 

@@ -5,7 +5,7 @@ export interface SentMessage {
   readonly producer: bigint;
   /** Of its batch. */
   readonly number: number;
-  /** Batches that were sent when it was known what became of others have a higher one; those sent at once share it. */
+  /** Higher for what was sent when the outcome of others was known; the same for what was sent at once. */
   readonly turn: number;
   /** Its place in its batch, and the messages of that. */
   readonly at: number;
