@@ -4,8 +4,8 @@ import { FAULTS_MIN, type HistoryWorld, OPERATIONS_MIN, TICKS_MIN } from "./hist
 /** What a seed may do to the nodes. */
 export interface FaultKinds {
   /**
-   * Power fails on single nodes: at any time where everything is persisted, else once, beside no other loss, and
-   * with all or nothing that was not synced.
+   * Power fails on single nodes: at any time where everything is persisted, else once, beside no other loss,
+   * and with all or nothing that was not synced.
    */
   readonly hasPowerLoss: "often" | "once" | "never";
   /** One directory is lost, once. */

@@ -17,7 +17,7 @@ export class GroupOwners {
     return this.#generation;
   }
 
-  /** A member was told what it owns; `joinedBehind` is the generation that was known when it began to join. */
+  /** A member was told what it owns; `joinedBehind` is the generation known when it began to join. */
   assigned({ member, generation, partitions }: Assignment, joinedBehind: number): void {
     assert.ok(generation >= joinedBehind, `generation ${generation} was over: ${joinedBehind} was known`);
     this.#generation = Math.max(generation, this.#generation);
