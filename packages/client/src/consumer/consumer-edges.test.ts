@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { after, test } from "node:test";
-import { ErrorCode, isCodedError } from "@millrace/errors";
+import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
+import { createDefaultPlatform } from "../default-platform.ts";
 import type { MillraceClient } from "../millrace-client.ts";
 import { FakeServer } from "../testing/fake-server.test.ts";
 import { FakeTopic } from "../testing/fake-topic.test.ts";
-import type { ConsumerOptions } from "./consumer.ts";
+import { Consumer, type ConsumerOptions } from "./consumer.ts";
+import { OffsetCommits } from "./offset-commits.ts";
 
 const unhandled: unknown[] = [];
 process.on("unhandledRejection", (reason) => unhandled.push(reason));
@@ -154,4 +156,43 @@ test("a consumer outlives a server that is silent for longer than a request may 
   await running;
   assert.deepEqual(seen, texts(0, 6));
   await client.close();
+});
+
+test("a client that was aborted is no error of close: what was not stored comes again", async () => {
+  const abort = new AbortController();
+  const { topic, client, open } = await setUp(3, { signal: abort.signal });
+  const consumer = open({ commitIntervalMs: 60_000 });
+  const iterator = consumer[Symbol.asyncIterator]();
+  await iterator.next();
+  await iterator.next();
+  abort.abort();
+  await consumer.close();
+  await client.close();
+  assert.equal(topic.committed.get(0), undefined);
+});
+
+test("what others wait for is given up also when offsets could not be stored", async () => {
+  const { clock, createScope } = createDefaultPlatform();
+  const refusal = new CodedError(ErrorCode.Unauthorized, "refused");
+  for (const close of [(one: Consumer) => one.close(), (one: Consumer) => one.run(() => {})]) {
+    const store = () => Promise.reject(refusal);
+    const parts = { clock, store, intervalMs: 60_000, countMax: 1000, isConnected: () => true };
+    const commits = new OffsetCommits(parts);
+    commits.settle(0, 5);
+    const ended: string[] = [];
+    const consumer = new Consumer(
+      {},
+      {
+        ...{ commits, clock, scope: createScope(), events: { on: () => () => {} } },
+        source: {
+          ...{ isStopped: false, isBatchLost: false, isGivingUp: false, stop: () => {} },
+          nextBatch: async () => undefined,
+        },
+        release: async () => void ended.push("released"),
+        onClosed: () => ended.push("closed"),
+      },
+    );
+    await assert.rejects(close(consumer), hasCode(ErrorCode.Unauthorized));
+    assert.deepEqual(ended, ["released", "closed"]);
+  }
 });

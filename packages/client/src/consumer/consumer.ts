@@ -181,12 +181,20 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
   }
 
   async #close(): Promise<void> {
-    const { scope, commits } = this.#parts;
+    const { scope } = this.#parts;
     this.#stop();
     if (this.#running !== undefined && !scope.isInside()) await this.#running;
+    await this.#windUp();
+  }
+
+  /** Stores the rest, and gives up what others wait for whether that worked or not. */
+  async #windUp(): Promise<void> {
+    const { commits, release } = this.#parts;
     try {
-      await commits.finish();
-      await this.#parts.release?.();
+      const [stored] = await Promise.allSettled([commits.finish()]);
+      const [released] = await Promise.allSettled([release?.()]);
+      if (stored.status === "rejected") throw stored.reason;
+      if (released.status === "rejected") throw released.reason;
     } finally {
       this.#letGo();
     }
@@ -242,12 +250,7 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
 
   /** Stores the rest; the end by the signal is an error, the end by `close` is not. */
   async #finish(): Promise<void> {
-    try {
-      await this.#parts.commits.finish();
-      await this.#parts.release?.();
-    } finally {
-      this.#letGo();
-    }
+    await this.#windUp();
     if (this.#signal?.aborted === true && this.#closing === undefined) {
       throw new CodedError(ErrorCode.Aborted, "The abort signal ended the consumer.");
     }
@@ -289,9 +292,7 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
     } catch (error) {
       source.stop();
       this.#delivered = undefined;
-      await this.#parts.commits.finish().catch(() => {});
-      await this.#parts.release?.().catch(() => {});
-      this.#letGo();
+      await this.#windUp().catch(() => {});
       throw error;
     }
     await this.#finish();

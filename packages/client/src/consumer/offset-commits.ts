@@ -106,14 +106,15 @@ export class OffsetCommits {
   }
 
   /**
-   * Stores the rest, then stops its timer. A client that is closed already is no error: the messages come
-   * again.
+   * Stores the rest, then stops its timer. A client that was closed or aborted already is no error: the
+   * messages come again.
    */
   async finish(): Promise<void> {
     try {
       await this.flush();
     } catch (error) {
-      if (!isCodedError(error, ErrorCode.ClientShutdown)) throw error;
+      const isOver = isCodedError(error, ErrorCode.ClientShutdown) || isCodedError(error, ErrorCode.Aborted);
+      if (!isOver) throw error;
     } finally {
       this.#timer?.cancel();
       this.#timer = undefined;

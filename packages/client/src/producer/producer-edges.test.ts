@@ -9,6 +9,7 @@ const unhandled: unknown[] = [];
 process.on("unhandledRejection", (reason) => unhandled.push(reason));
 after(() => assert.deepEqual(unhandled, [], "no promise was rejected without a handler"));
 
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const hasCode = (code: number) => (error: unknown) => isCodedError(error, code);
 const target = { stream: "s", topic: "t" } as const;
 
@@ -60,6 +61,28 @@ test("a flush waits for no company, also for messages that were not in the buffe
   for (let index = 0; index < 7; index += 1) void narrow.send({ payload: "x".repeat(100) });
   await narrow.close();
   assert.equal(topic.texts().length, 8);
+  await client.close();
+});
+
+test("what comes behind a flush waits for company, while the flush waits for its answer", async () => {
+  const { server, topic, client } = await setUp();
+  const held: (() => void)[] = [];
+  server.script = (request) => {
+    if (request.command !== "SendMessages" || topic.sends > 0) return topic.script(request);
+    held.push(() => topic.script(request));
+    return true;
+  };
+  const producer = client.producer({ ...target, lingerMs: 30 });
+  void producer.send({ payload: "flushed" });
+  const flushed = producer.flush();
+  while (held.length === 0) await pause(1);
+  const behind = ["a", "b", "c"].map((payload) => producer.send({ payload }));
+  await pause(5);
+  assert.equal(held.length, 1, "nothing else has left");
+  held[0]?.();
+  await Promise.all([flushed, ...behind]);
+  assert.equal(topic.sends, 2, "three messages made one batch");
+  assert.deepEqual(topic.texts(), ["flushed", "a", "b", "c"]);
   await client.close();
 });
 

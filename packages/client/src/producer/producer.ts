@@ -26,6 +26,8 @@ export interface ProducerParts {
 interface Admission {
   readonly messages: readonly PreparedMessage[];
   readonly receipt: Receipt;
+  /** The flush that comes next when it was asked for: that one waits for it. */
+  readonly epoch: FlushEpoch;
   readonly length: number;
   readonly onAdmitted: (() => void) | undefined;
 }
@@ -156,30 +158,31 @@ export class Producer {
     let length = 0;
     for (const message of messages) length += message.frameLength;
     this.#epoch.openCount += messages.length;
-    this.#admissions.push({ messages, receipt: receiptFor(messages.length), length, onAdmitted });
+    const [receipt, epoch] = [receiptFor(messages.length), this.#epoch];
+    this.#admissions.push({ messages, receipt, epoch, length, onAdmitted });
     this.#admit();
   }
 
   /** Lets waiting sends into the buffer; they wait for company there, unless a flush waits for them. */
   #admit(): void {
-    this.#admitWaiting();
-    if (this.#isFlushing) this.#endLinger();
+    if (this.#admitWaiting()) this.#endLinger();
     else this.#startLinger();
   }
 
-  /** In order. A send longer than the buffer has it to itself. */
-  #admitWaiting(): void {
+  /** In order. A send longer than the buffer has it to itself. True when a flush waits for one of them. */
+  #admitWaiting(): boolean {
+    let isAwaited = false;
     while (!this.#isLearning && this.#vanished.length === 0) {
       const next = this.#admissions[0];
-      if (next === undefined) return;
+      if (next === undefined) break;
       const isFull = this.#bufferedLength + next.length > this.#options.bufferLengthMax;
       if (isFull && this.#bufferedLength > 0) {
         this.#endLinger();
-        return;
+        break;
       }
       if (!next.messages.every((message) => this.#canRoute(message))) {
         this.#learnPartitions();
-        return;
+        break;
       }
       this.#admissions.shift();
       this.#bufferedLength += next.length;
@@ -187,13 +190,10 @@ export class Producer {
         this.#batches.add(message, next.receipt, this.#partitionOf(message));
       }
       next.onAdmitted?.();
+      isAwaited ||= next.epoch !== this.#epoch;
       this.#pump();
     }
-  }
-
-  /** Somebody waits for what was accepted before: then nothing of it waits for company. */
-  get #isFlushing(): boolean {
-    return this.#endedEpochs.some((epoch) => epoch.openCount > 0);
+    return isAwaited;
   }
 
   #keyOf(message: PreparedMessage): Uint8Array | undefined {
