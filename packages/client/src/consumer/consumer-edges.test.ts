@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { createHook } from "node:async_hooks";
 import { getEventListeners } from "node:events";
 import { after, test } from "node:test";
 import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
@@ -52,6 +53,30 @@ test("who asks for messages before the last one came gets each of them once, in 
     (await Promise.all(late)).map(({ done }) => done),
     [true, true],
   );
+  await client.close();
+});
+
+test("a loop that asks when it was answered pays for one promise a message", async () => {
+  const { client, open } = await setUp(200);
+  let promises = 0;
+  const hook = createHook({
+    init: (_, type) => {
+      if (type === "PROMISE") promises += 1;
+    },
+  });
+  const iterator = open()[Symbol.asyncIterator]();
+  await iterator.next();
+  hook.enable();
+  let asked: Promise<unknown> | undefined;
+  // The whole batch is there: nothing else goes on meanwhile.
+  for (let count = 0; count < 100; count += 1) {
+    const before = promises;
+    asked = iterator.next();
+    assert.equal(promises, before + 1, "the answer itself");
+    await asked;
+  }
+  hook.disable();
+  await iterator.return?.();
   await client.close();
 });
 

@@ -81,8 +81,9 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
   /** Mode "manual": the highest offset handed out of each partition and not committed. */
   readonly #handedOut = new Map<number, number>();
   #running: Promise<void> | undefined;
-  /** The last `next()` that was asked for, until it is answered. */
+  /** The last `next()` that was asked for, and how many were not answered yet. */
   #lastNext: Promise<unknown> | undefined;
+  #nextsOpen = 0;
   /** The wait before a handler is tried again. */
   #retryWait: EndableSleep | undefined;
   #closing: Promise<void> | undefined;
@@ -223,29 +224,36 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
 
   /** One after another: a second look for messages beside the first would find the same ones. */
   #nextInTurn(): Promise<IteratorResult<ReceivedMessage, undefined>> {
-    const go = () => this.#next();
-    const next = this.#lastNext === undefined ? go() : this.#lastNext.then(go, go);
+    // A loop asks when it was answered: it must not pay for who does not.
+    const before = this.#nextsOpen === 0 ? undefined : this.#lastNext;
+    this.#nextsOpen += 1;
+    const next = before === undefined ? this.#next() : this.#nextBehind(before);
     this.#lastNext = next;
-    const done = () => {
-      if (this.#lastNext === next) this.#lastNext = undefined;
-    };
-    next.then(done, done);
     return next;
   }
 
+  #nextBehind(before: Promise<unknown>): Promise<IteratorResult<ReceivedMessage, undefined>> {
+    const go = () => this.#next();
+    return before.then(go, go);
+  }
+
   async #next(): Promise<IteratorResult<ReceivedMessage, undefined>> {
-    this.#settleDelivered();
     try {
-      if (this.#parts.source.isGivingUp) await this.#parts.commits.flushIfConnected();
-      const message = this.#take() ?? ((await this.#fill()) ? this.#take() : undefined);
-      if (message !== undefined) return { done: false, value: message };
-    } catch (error) {
-      this.#parts.source.stop();
-      await this.close().catch(() => {});
-      throw error;
+      try {
+        this.#settleDelivered();
+        if (this.#parts.source.isGivingUp) await this.#parts.commits.flushIfConnected();
+        const message = this.#take() ?? ((await this.#fill()) ? this.#take() : undefined);
+        if (message !== undefined) return { done: false, value: message };
+      } catch (error) {
+        this.#parts.source.stop();
+        await this.close().catch(() => {});
+        throw error;
+      }
+      await this.#finish();
+      return { done: true, value: undefined };
+    } finally {
+      this.#nextsOpen -= 1;
     }
-    await this.#finish();
-    return { done: true, value: undefined };
   }
 
   /** Stores the rest; the end by the signal is an error, the end by `close` is not. */
