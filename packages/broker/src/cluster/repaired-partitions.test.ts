@@ -240,4 +240,29 @@ describe("A damaged partition on a node of a cluster", () => {
     assert.ok((await shownBy(parts, at, 900n)).texts.includes("only two have it"));
     await cluster.stop();
   });
+
+  it("whose files are gone does not say that it never had what it acknowledged.", async () => {
+    const parts = await written();
+    const { cluster, primary, backups, client } = parts;
+    const [at, other] = backups;
+    cluster.passes = ({ from, to }) => from !== other && to !== other;
+    await cluster.drive(client.ok("SendMessages", sendBody(["only two have it"])));
+    cluster.kill(at);
+    cluster.kill(primary);
+    const disk = cluster.nodes[at]?.disk;
+    assert.ok(disk !== undefined);
+    const [folder] = await disk.readDirectory(FOLDER);
+    await disk.removeDirectory(`${FOLDER}/${folder?.name}`);
+    cluster.passes = () => true;
+    await cluster.startNode(at);
+    await openedOn(parts, at);
+    await cluster.clock.run(20_000);
+    const leads = [at, other].filter((node) => cluster.groupNow(node, 0)?.isPrimary);
+    assert.deepEqual(leads, [], "nobody leads without a node that has it");
+    await cluster.startNode(primary);
+    await newWriter(cluster, [0, 1, 2]);
+    await equalEverywhere(parts);
+    assert.ok((await shownBy(parts, at, 900n)).texts.includes("only two have it"));
+    await cluster.stop();
+  });
 });
