@@ -66,6 +66,24 @@ for (const isReplacing of [false, true]) {
   });
 }
 
+test("who has no room for the state, or finds no good one, goes on with its log and takes what is new", () => {
+  const replica = backup();
+  replica.step({ kind: "refetch" });
+  replica.step({ kind: "state-replacing" });
+  replica.step({ kind: "state-refused" });
+  assert.equal(replica.stateAwaited, undefined);
+  assert.deepEqual(kindsOf(prepare(replica, 3, 1)), ["journal-write"]);
+  assert.deepEqual(replica.step({ kind: "journal-written", op: 3, checksum: 3n }).length, 1);
+  assert.deepEqual(replica.step({ kind: "refetch" }), [{ kind: "request-state", from: 0, op: 3 }]);
+});
+
+test("who lacks a part of the log waits on when there is no room for the state", () => {
+  const replica = needing();
+  replica.step({ kind: "state-replacing" });
+  assert.deepEqual(replica.step({ kind: "state-refused" }), []);
+  assert.equal(replica.stateAwaited, 5);
+});
+
 test("a primary fetches nothing; told to, it lets another lead", () => {
   const replica = newReplica(0);
   assert.deepEqual(replica.step({ kind: "refetch" }), []);
