@@ -63,8 +63,7 @@ function disturb(group: LossyGroup): void {
     else if (isForgetful && options.damages === true) {
       if (random.below(3) === 0) group.loseFiles(host);
       else group.damage(host);
-    }
-    else group.crash(host, isForgetful);
+    } else group.crash(host, isForgetful);
   }
 }
 
