@@ -78,6 +78,8 @@ describe("A repair on a node of a cluster", () => {
         await cluster.clock.run(10_000);
         await cluster.startNode(primary);
         await newWriter(cluster, [0, 1, 2]);
+        for (const one of [other, primary])
+          await cluster.until(() => cluster.groupNow(one, 0)?.replica?.status === "normal");
         const reply = await repair(parts, at, 800n);
         assert.ok("outcome" in reply, `${part}: ${JSON.stringify(reply)}`);
         assert.equal(await damagesOn(parts, at), 0, `${part}`);
