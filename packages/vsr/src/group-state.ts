@@ -99,6 +99,8 @@ export class GroupState {
   isViewForgotten: boolean;
   /** Bit r is set when replica r has told its view. */
   viewsHeard = 0;
+  /** Last view that this replica may have been in before it was started. */
+  viewBefore: number;
   /** Op that was known to be committed here before the journal was lost; 0 when it was not. */
   readonly committedBefore: number;
   /** End of the log that must be complete here before this replica is normal in the view, once known. */
@@ -126,6 +128,7 @@ export class GroupState {
     this.timers = random === undefined ? NO_TIMERS : new Timers(options.timing ?? CLUSTER_TIMING, random);
     this.view = recovered.view;
     this.viewPersisted = recovered.view;
+    this.viewBefore = recovered.view;
     this.logView = this.mutations.forgetLogView === true ? 0 : recovered.logView;
     this.mayHaveLost = recovered.mayHaveLost ?? false;
     this.isViewForgotten = recovered.isViewForgotten ?? false;
@@ -152,6 +155,14 @@ export class GroupState {
   /** Acts as the primary: the view has begun and is its own. */
   get isPrimary(): boolean {
     return this.status === "normal" && this.view % this.replicaCount === this.replica;
+  }
+
+  /**
+   * It may have been normal in its view before it lost ops: the log of that view may hold what it
+   * acknowledged, or numbered, and has no more, whatever its log view says now.
+   */
+  get mayHaveBeenInView(): boolean {
+    return this.mayHaveLost && this.view <= this.viewBefore;
   }
 
   /**

@@ -60,8 +60,10 @@ function disturb(group: LossyGroup): void {
     if (random.below(100) === 0) group.start(host);
   } else if (random.below(400) === 0) {
     if (isForgetful && options.damages !== true && random.below(4) === 0) group.wipe(host);
-    else if (isForgetful && options.damages === true) group.damage(host);
-    else group.crash(host, isForgetful);
+    else if (isForgetful && options.damages === true) {
+      if (random.below(3) === 0) group.loseFiles(host);
+      else group.damage(host);
+    } else group.crash(host, isForgetful);
   }
 }
 

@@ -38,10 +38,15 @@ export type Input =
   /** The superblock holds what a `persist-view` asked for. In the order in which they were asked for. */
   | { readonly kind: "view-persisted"; readonly view: number; readonly logView: number }
   /**
-   * A state that reaches as far as `stateAwaited` is going to be put in place: `state-installed` follows, or
-   * the replica is stopped.
+   * A state that reaches as far as `stateAwaited` is going to be put in place: `state-installed` or
+   * `state-refused` follows, or the replica is stopped.
    */
   | { readonly kind: "state-replacing" }
+  /**
+   * The journal is as it was: the disk has no room for the state that was going to be put in place, or no
+   * peer has a good one; see `onStateRefused`.
+   */
+  | { readonly kind: "state-refused" }
   /**
    * A state fetched from a peer is durably in place: op `op` is applied, the journal is empty and starts
    * after it. `op` is at least what `request-state` asked for. Groups with a client table bring it, as of

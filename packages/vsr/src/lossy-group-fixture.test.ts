@@ -178,6 +178,14 @@ export class LossyGroup {
     host.disk = emptyDisk();
   }
 
+  /** All files of the journal are gone, and its views are not. */
+  loseFiles(host: Host): void {
+    this.crash(host);
+    const { superblock } = host.disk;
+    host.disk = emptyDisk();
+    if (superblock !== undefined) host.disk.superblock = { ...superblock, logView: 0, mayHaveLost: true };
+  }
+
   /** Files change while nobody looks: it starts with a journal that it cannot read. */
   damage(host: Host): void {
     this.crash(host);
@@ -348,6 +356,14 @@ export class LossyGroup {
       },
       () => (isWanted ? { kind: "state-replacing" } : undefined),
     );
+    const hasNoRoom = !this.healed && this.options.damages === true && this.random.below(5) === 0;
+    if (hasNoRoom) {
+      const gone = () => {
+        host.isFetching = false;
+      };
+      this.#work(host, gone, () => (isWanted ? { kind: "state-refused" } : undefined));
+      return;
+    }
     this.#work(host, effect, () =>
       isWanted ? { kind: "state-installed", op: base, checksum, ...table } : undefined,
     );

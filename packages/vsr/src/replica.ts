@@ -8,7 +8,7 @@ import { onMessage } from "./on-message.ts";
 import type { Output } from "./output.ts";
 import { onJournalRead } from "./repair/on-journal-read.ts";
 import { onJournalTruncated } from "./repair/on-journal-truncated.ts";
-import { onRefetch, onStateReplacing } from "./repair/on-refetch.ts";
+import { onRefetch, onStateRefused, onStateReplacing } from "./repair/on-refetch.ts";
 import { onStateInstalled } from "./repair/on-state-installed.ts";
 import type { ReplicaOptions } from "./replica-options.ts";
 import { onLead, onYield } from "./view-change/hand-over.ts";
@@ -119,6 +119,8 @@ export class Replica {
         return onYield(state, input.to);
       case "state-replacing":
         return onStateReplacing(state);
+      case "state-refused":
+        return onStateRefused(state);
       case "refetch":
         return onRefetch(state);
       case "view-persisted":

@@ -1,115 +1,20 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ErrorCode } from "@millrace/errors";
-import type { SimDisk } from "@millrace/platform/sim";
-import {
-  decodeRepairPartitionReply,
-  decodeVerifyPartitionReply,
-  encodeRepairPartition,
-  encodeVerifyPartition,
-  toIdentifier,
-} from "@millrace/protocol";
-import { newWriter, type SmallCluster, smallCluster } from "../testing/small-cluster.ts";
+import { newWriter } from "../testing/small-cluster.ts";
 import { sendBody } from "../testing/test-batches.ts";
-import { pollBody, polled } from "../testing/test-polls.ts";
-import { fillSegments, storeBody } from "../testing/test-topics.ts";
-
-const FOLDER = "streams/0/topics/0/partitions";
-const PLACE = { stream: toIdentifier(0), topic: toIdentifier(0), partitionId: 0 };
-const REPAIR = encodeRepairPartition({ ...PLACE, offsets: "proven" });
-const FROM_START = { segment: 0, opsPosition: 0, logPosition: 0 };
-const VERIFY = encodeVerifyPartition({ ...PLACE, from: FROM_START, lengthMax: 16_777_216 });
-
-/** Files of partition 0, oldest first. */
-async function filesOf(disk: SimDisk, ending: string): Promise<string[]> {
-  const [folder] = await disk.readDirectory(FOLDER);
-  const path = `${FOLDER}/${folder?.name}`;
-  const names = (await disk.readDirectory(path))
-    .map(({ name }) => name)
-    .filter((name) => name.endsWith(ending));
-  return names.sort().map((name) => `${path}/${name}`);
-}
-
-type Harm = (disk: SimDisk) => Promise<void>;
-
-const flip =
-  (ending: string, segment: number, byte: number): Harm =>
-  async (disk) => {
-    const path = (await filesOf(disk, ending)).at(segment) ?? "";
-    disk.flipBit(path, 8 * byte);
-  };
-
-const HARMS: Readonly<Record<string, Harm>> = {
-  "a bit of a sealed segment's messages": flip(".log", 0, 5000),
-  "a bit of a sealed segment's records": flip(".ops", 0, 200),
-  "a bit of the active segment's messages": flip(".log", -1, 300),
-  "a bit of the active segment's records": flip(".ops", -1, 200),
-  "a file of messages that is gone": async (disk) => disk.removeFile((await filesOf(disk, ".log"))[0] ?? ""),
-  "a file of records that is gone": async (disk) => disk.removeFile((await filesOf(disk, ".ops"))[0] ?? ""),
-};
-
-/** Three nodes that hold some segments and a stored offset. */
-async function written(): Promise<SmallCluster> {
-  const parts = await smallCluster();
-  const { cluster, client } = parts;
-  await cluster.drive(fillSegments(client, 2));
-  for (let at = 0; at < 20; at += 1) await cluster.drive(client.ok("SendMessages", sendBody([`m${at}`])));
-  await cluster.drive(client.ok("StoreConsumerOffset", storeBody(7, 5)));
-  await levelled(parts);
-  return parts;
-}
-
-/** Every node has committed what the others have. */
-async function levelled({ cluster }: SmallCluster): Promise<void> {
-  const opOf = (at: number) => cluster.groupNow(at, 0)?.partition?.committedOp;
-  await cluster.until(() => opOf(0) !== undefined && opOf(0) === opOf(1) && opOf(0) === opOf(2));
-}
-
-/** The group on a node that was started, once it is open or could not be opened. */
-function openedOn({ cluster }: SmallCluster, at: number) {
-  return cluster.until(() => {
-    const group = cluster.groupNow(at, 0);
-    return group?.partition === undefined && group?.fault === undefined ? undefined : group;
-  });
-}
-
-/** Everything a node shows of the partition. */
-async function shownBy({ cluster }: SmallCluster, at: number, client = 400n + BigInt(at)) {
-  const reader = await cluster.login(at, client);
-  const texts: string[] = [];
-  for (let offset = 0n; ; ) {
-    const body = pollBody({ strategy: { kind: "offset", offset }, count: 10 });
-    const { messages } = polled(await cluster.drive(reader.ok("PollMessages", body)));
-    if (messages.length === 0) break;
-    texts.push(...messages.map(({ text }) => text.slice(0, 30)));
-    offset = BigInt((messages.at(-1)?.offset ?? 0) + 1);
-  }
-  const partition = cluster.groupNow(at, 0)?.partition;
-  reader.close();
-  return { texts, op: partition?.committedOp, offset: partition?.consumerOffset(1, 7) };
-}
-
-async function equalEverywhere(parts: SmallCluster): Promise<void> {
-  await levelled(parts);
-  const first = await shownBy(parts, 0);
-  for (const at of [1, 2]) assert.deepEqual(await shownBy(parts, at), first, `node ${at}`);
-}
-
-async function repair({ cluster }: SmallCluster, at: number, client = 500n + BigInt(at)) {
-  const operator = await cluster.login(at, client);
-  const { code, payload } = await cluster.drive(operator.command("RepairPartition", REPAIR));
-  operator.close();
-  return code === 0 ? decodeRepairPartitionReply(payload) : { code, text: new TextDecoder().decode(payload) };
-}
-
-async function damagesOn({ cluster }: SmallCluster, at: number): Promise<number> {
-  const operator = await cluster.login(at, 600n + BigInt(at));
-  const { damages, fault } = decodeVerifyPartitionReply(
-    await cluster.drive(operator.ok("VerifyPartition", VERIFY)),
-  );
-  operator.close();
-  return damages.length + (fault === "" ? 0 : 1);
-}
+import {
+  damagesOn,
+  equalEverywhere,
+  FOLDER,
+  flip,
+  HARMS,
+  openedOn,
+  REPAIR,
+  repair,
+  shownBy,
+  written,
+} from "./damaged-partitions-fixture.test.ts";
 
 describe("A damaged partition on a node of a cluster", () => {
   for (const [what, harm] of Object.entries(HARMS)) {
@@ -236,6 +141,31 @@ describe("A damaged partition on a node of a cluster", () => {
     await newWriter(cluster, [primary, other]);
     const reply = await repair(parts, at);
     assert.equal("outcome" in reply && reply.outcome, "fetched");
+    await equalEverywhere(parts);
+    assert.ok((await shownBy(parts, at, 900n)).texts.includes("only two have it"));
+    await cluster.stop();
+  });
+
+  it("whose files are gone does not say that it never had what it acknowledged.", async () => {
+    const parts = await written();
+    const { cluster, primary, backups, client } = parts;
+    const [at, other] = backups;
+    cluster.passes = ({ from, to }) => from !== other && to !== other;
+    await cluster.drive(client.ok("SendMessages", sendBody(["only two have it"])));
+    cluster.kill(at);
+    cluster.kill(primary);
+    const disk = cluster.nodes[at]?.disk;
+    assert.ok(disk !== undefined);
+    const [folder] = await disk.readDirectory(FOLDER);
+    await disk.removeDirectory(`${FOLDER}/${folder?.name}`);
+    cluster.passes = () => true;
+    await cluster.startNode(at);
+    await openedOn(parts, at);
+    await cluster.clock.run(20_000);
+    const leads = [at, other].filter((node) => cluster.groupNow(node, 0)?.isPrimary);
+    assert.deepEqual(leads, [], "nobody leads without a node that has it");
+    await cluster.startNode(primary);
+    await newWriter(cluster, [0, 1, 2]);
     await equalEverywhere(parts);
     assert.ok((await shownBy(parts, at, 900n)).texts.includes("only two have it"));
     await cluster.stop();

@@ -6,7 +6,7 @@ import type { PrepareFields } from "@millrace/vsr";
 import type { CatchUpPace } from "../cluster/catch-up/catch-up-pace.ts";
 import type { GroupPeers } from "../cluster/group-peers.ts";
 import type { SilentGroups } from "../cluster/silent-groups.ts";
-import type { StateWish } from "../cluster/state-transfer/state-fetcher.ts";
+import type { FetchProgress, StateWish } from "../cluster/state-transfer/state-fetcher.ts";
 import type { ForwardedOps } from "./forwarding/forwarded-ops.ts";
 import type { PartitionGroup } from "./partition-group.ts";
 
@@ -42,6 +42,8 @@ export interface ReplicationContext {
   standingsIn(identity: PartitionIdentity): Promise<readonly (GroupStanding | undefined)[]>;
   /** Fetches a group's state from another node, unless it does already; ends in `install` of the group. */
   fetchState(group: PartitionGroup, wish: Pick<StateWish, "from" | "op">): void;
+  /** How far it has got with that. */
+  fetchProgress(group: PartitionGroup): FetchProgress;
   /** A group's state is not wanted any more. */
   cancelFetch(group: PartitionGroup): void;
   /**

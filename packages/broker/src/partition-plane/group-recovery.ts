@@ -38,8 +38,8 @@ export class GroupRecovery {
    * kill interrupted; notes the view of a group that has just been made, so that one without a note is never
    * taken for new, nor one with a note when the op that made it is executed again. So does a group that came
    * with another node's metadata: it begins like one that was stopped, and may be normal in its first view
-   * without another note. One that may have lost what it acknowledged says so from now on, until it has a
-   * view's whole log again: that it does not have an op proves nothing then.
+   * without another note. One that may have lost what it acknowledged, or whose files are gone, says so from
+   * now on, until it has a view's whole log again: that it does not have an op proves nothing then.
    * @throws CodedError what the disk answers
    */
   async prepare(disk: Disk, { bornInView, isSynced }: GroupBeginning): Promise<void> {
@@ -59,10 +59,24 @@ export class GroupRecovery {
       await installIncoming(disk, { from: incomingPath(this.#identity), to: path });
       await this.#write({ hasIncoming: false });
     }
+    if (isKnown && !(await holdsSegment(disk, path))) {
+      await this.#noteLoss(path);
+      return;
+    }
     if (cutAbove === undefined) return;
     const { kernel, log } = this.#context;
     await cutPartition({ disk, path, identity: this.#identity, kernel, log }, cutAbove);
     await this.#write({ cutAbove: undefined });
+  }
+
+  /**
+   * The view is noted before the first files are made, so it may also be a kill in between that left none:
+   * then the replica gives no nacks for nothing, until it is normal in a view.
+   */
+  async #noteLoss(path: string): Promise<void> {
+    const text = "The files of a partition are gone; the replica may have lost what it acknowledged.";
+    this.#context.log.warn(text, { ...this.#identity, path });
+    await this.#write({ logView: 0, mayHaveLost: true, cutAbove: undefined });
   }
 
   /**
@@ -90,4 +104,10 @@ export class GroupRecovery {
  */
 async function holds(disk: Disk, path: string): Promise<boolean> {
   return (await disk.readDirectory(path)).length > 0;
+}
+
+/** True when records or messages are there: an index alone tells nothing. */
+async function holdsSegment(disk: Disk, path: string): Promise<boolean> {
+  const files = await disk.readDirectory(path);
+  return files.some(({ name }) => name.endsWith(".ops") || name.endsWith(".log"));
 }

@@ -132,6 +132,8 @@ export class PartitionHost {
         restart: (group, begins, how) => this.#restart(group, begins, how),
         standingsIn: (identity) => replicated.standingsIn(identity),
         replace: (group) => this.#replace(group),
+        fetchProgress: ({ identity }) =>
+          replicated.transfers.progressOf({ kind: "partition", partition: identity }),
         cancelFetch: (group) => {
           replicated.transfers.cancel({ kind: "partition", partition: group.identity });
           this.#dropIncoming(group);

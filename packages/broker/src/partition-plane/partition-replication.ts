@@ -115,6 +115,16 @@ export class PartitionReplication {
   }
 
   /**
+   * Nobody gives a good state: a replica that takes part goes on with what it has, and one that is in need of
+   * the state goes on asking for it. Does nothing once the files are being replaced.
+   */
+  giveUpRefetch(): void {
+    if (this.#isReplacing) return;
+    this.hear({ kind: "state-refused" });
+    if (this.#group.replica?.stateAwaited === undefined) this.#shared.cancelFetch(this.#group);
+  }
+
+  /**
    * A silent replica begins anew with what its journal holds, as at a start; settles when it was tried.
    * @param how.needsState  see `ReplicationContext.restart`
    */
@@ -318,11 +328,13 @@ export class PartitionReplication {
         throw new CodedError(ErrorCode.TransientNotAccepted, "The state is not waited for any more.");
       }
       this.hear({ kind: "state-replacing" });
+      this.#isReplacing = true;
       await this.#group.writesDone();
       try {
         await this.#replaceFiles(state);
       } catch (error) {
         if (this.#isReplacing) this.#link.fail(error);
+        else this.hear({ kind: "state-refused" });
         throw error;
       }
     });
@@ -330,7 +342,6 @@ export class PartitionReplication {
 
   /** The note comes first, so that a start after a kill in between finishes it. */
   async #replaceFiles({ op, opChecksum: checksum }: StateDescription): Promise<void> {
-    this.#isReplacing = true;
     try {
       await this.#write({ hasIncoming: true, cutAbove: undefined });
     } catch (error) {

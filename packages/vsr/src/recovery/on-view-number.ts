@@ -13,7 +13,7 @@ import { bitCount } from "../send.ts";
 export function onViewNumber(state: GroupState, message: ViewNumber): readonly Output[] {
   if (!state.isViewForgotten || message.nonce !== state.nonce) return NO_OUTPUTS;
   state.viewsHeard |= 1 << message.replica;
-  if (message.view > state.view) state.view = message.view;
+  if (message.view > state.view) state.view = state.viewBefore = message.view;
   const needed = Math.min(state.quorums.replication, state.replicaCount - 1);
   if (bitCount(state.viewsHeard) >= needed) state.isViewForgotten = false;
   return NO_OUTPUTS;

@@ -1,5 +1,6 @@
 import { type GroupState, NO_OUTPUTS } from "../group-state.ts";
 import type { Output } from "../output.ts";
+import { advance } from "./advance.ts";
 
 /**
  * The host has found damage in what the journal holds of committed ops: a peer's state is to take its place.
@@ -26,4 +27,16 @@ export function onRefetch(state: GroupState): readonly Output[] {
 export function onStateReplacing(state: GroupState): readonly Output[] {
   if (state.repair.stateAwaited !== undefined) state.repair.isReplacing = true;
   return NO_OUTPUTS;
+}
+
+/**
+ * No state takes the place of the journal for now. A replica that takes part goes on with the log that it has,
+ * and the host may ask again; one that lacks a part of the log waits for a state as before. So does one whose
+ * view has not begun here: it compares its log with that of the next view that does.
+ */
+export function onStateRefused(state: GroupState): readonly Output[] {
+  state.repair.isReplacing = false;
+  if (state.status !== "normal" || !state.repair.isRefetch) return NO_OUTPUTS;
+  state.repair.giveUpRefetch();
+  return advance(state);
 }

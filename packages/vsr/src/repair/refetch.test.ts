@@ -66,6 +66,24 @@ for (const isReplacing of [false, true]) {
   });
 }
 
+test("who has no room for the state, or finds no good one, goes on with its log and takes what is new", () => {
+  const replica = backup();
+  replica.step({ kind: "refetch" });
+  replica.step({ kind: "state-replacing" });
+  replica.step({ kind: "state-refused" });
+  assert.equal(replica.stateAwaited, undefined);
+  assert.deepEqual(kindsOf(prepare(replica, 3, 1)), ["journal-write"]);
+  assert.deepEqual(replica.step({ kind: "journal-written", op: 3, checksum: 3n }).length, 1);
+  assert.deepEqual(replica.step({ kind: "refetch" }), [{ kind: "request-state", from: 0, op: 3 }]);
+});
+
+test("who lacks a part of the log waits on when there is no room for the state", () => {
+  const replica = needing();
+  replica.step({ kind: "state-replacing" });
+  assert.deepEqual(replica.step({ kind: "state-refused" }), []);
+  assert.equal(replica.stateAwaited, 5);
+});
+
 test("a primary fetches nothing; told to, it lets another lead", () => {
   const replica = newReplica(0);
   assert.deepEqual(replica.step({ kind: "refetch" }), []);
@@ -98,4 +116,41 @@ test("who cannot read its journal takes of its view only the answer to its own r
   assert.deepEqual(told(asked.message.nonce, 4), [], "nor may a log lack what was committed here");
   assert.deepEqual(told(asked.message.nonce, 9), [{ kind: "request-state", from: 0, op: 5 }]);
   assert.notEqual(replica.status, "normal");
+});
+
+/** It has asked in vain, and asks for the next view. */
+function unanswered(index: number): Replica {
+  const lost = { view: 3, logView: 0, mayHaveLost: true, op: 0, commit: 0, checksum: 0n };
+  const replica = new Replica({
+    ...{ replica: index, replicaCount: 3, cluster: 0n, prepareQueueDepth: 4 },
+    recovered: { ...lost, stateNeeded: 5 },
+    checksumOf,
+  });
+  let told = "";
+  for (let ticks = 0; !told.includes("startViewChange"); ticks += 1) {
+    assert.ok(ticks < 10_000, "nobody answers");
+    told += kindsOf(replica.step({ kind: "tick" })).join();
+  }
+  assert.deepEqual([replica.status, replica.view], ["recovering", 3]);
+  return replica;
+}
+
+test("nor when nobody answers: what was said of the view before may come late", () => {
+  const replica = unanswered(1);
+  const log = { op: 6, commit: 6, commitChecksum: 6n, headers: [] };
+  const late = { kind: "startView", view: 3, nonce: 0, replica: 0, ...log } as const;
+  assert.deepEqual(replica.step({ kind: "message", from: 0, message: late }), []);
+  const other = { kind: "startViewChange", view: 3, replica: 2, agreed: true } as const;
+  replica.step({ kind: "message", from: 2, message: other });
+  assert.equal(replica.status, "recovering", "nor does it vote in a view that it may have been in");
+});
+
+test("nor does it begin a view anew that it may have led before", () => {
+  const replica = unanswered(0);
+  const log = { logView: 2, op: 6, commit: 6, commitChecksum: 6n, headers: [], mayHaveLost: false };
+  for (const from of [1, 2]) {
+    const late = { kind: "doViewChange", view: 3, replica: from, ...log } as const;
+    assert.deepEqual(replica.step({ kind: "message", from, message: late }), []);
+  }
+  assert.equal(replica.status, "recovering");
 });

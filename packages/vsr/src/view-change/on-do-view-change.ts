@@ -21,7 +21,8 @@ export function onDoViewChange(state: GroupState, message: DoViewChange): readon
     return [{ kind: "send", to: replica, message: startViewOf(state, 0) }];
   const outputs: Output[] = [];
   const isBehind = view > state.view;
-  const isWaiting = state.status === "recovering" && state.logView < state.view && state.target === undefined;
+  const isNew = state.logView < state.view && !state.mayHaveBeenInView;
+  const isWaiting = state.status === "recovering" && isNew && state.target === undefined;
   if (isBehind || isWaiting) outputs.push(...changeView(state, view));
   if (state.status !== "view-change") return outputs;
   state.doViewChanges[replica] = message;

@@ -37,7 +37,8 @@ function onAsker(state: GroupState, replica: number): readonly Output[] {
 /** In this view too, which has not begun here: its primary may lack this replica's log. */
 function joinAgain(state: GroupState, replica: number): readonly Output[] {
   if (state.status === "view-change") return replica === state.primary ? giveDoViewChange(state) : NO_OUTPUTS;
-  const mayJoin = state.logView < state.view && state.target === undefined;
+  const isNew = state.logView < state.view && !state.mayHaveBeenInView;
+  const mayJoin = isNew && state.target === undefined;
   return mayJoin ? changeView(state, state.view) : NO_OUTPUTS;
 }
 

@@ -41,8 +41,5 @@ function isNews(state: GroupState, { view, op, nonce }: StartView): boolean {
   if (op < committed && state.status !== "normal") return false;
   if (view !== state.view) return view > state.view;
   if (state.status === "normal" || state.target !== undefined) return false;
-  if (nonce === state.nonce) return true;
-  // Who lost its log may have been in this view with more of it, whatever its log view says now.
-  const mayHaveBeenIn = state.isProbing && state.mayHaveLost;
-  return state.logView < view && !mayHaveBeenIn;
+  return nonce === state.nonce || (state.logView < view && !state.mayHaveBeenInView);
 }

@@ -43,6 +43,17 @@ interface Failure {
   readonly count: number;
   readonly from: number;
   readonly untilMs: number;
+  readonly reason: CodedError;
+}
+
+/** How far it has got with a group's state. */
+export interface FetchProgress {
+  /** Transfers in a row that were told of a state and did not end with it in place. */
+  readonly failed: number;
+  /** Why the last one did not, told or not. */
+  readonly reason: CodedError | undefined;
+  /** Bytes of the transfer under way that came. */
+  readonly length: number;
 }
 
 interface Running {
@@ -96,6 +107,14 @@ export class StateFetcher {
     return this.#running.has(groupName(group));
   }
 
+  /** How far it has got with the state of a group. */
+  progressOf(group: GroupAddress): FetchProgress {
+    const name = groupName(group);
+    const failure = this.#failures.get(name);
+    const length = this.#running.get(name)?.fetch.length ?? 0;
+    return { failed: failure?.count ?? 0, reason: failure?.reason, length };
+  }
+
   /** What another node says in a transfer that this one began. */
   receive(from: number, group: GroupAddress, message: StateMessage): void {
     const running = this.#running.get(groupName(group));
@@ -144,7 +163,7 @@ export class StateFetcher {
       log.info("The state of a group was fetched.", ended());
     } catch (error) {
       if (!isCodedError(error)) throw error;
-      this.#noteFailure(name, from, fetch.hasManifest);
+      this.#noteFailure(name, { from, reason: error, isCostly: fetch.hasManifest });
       this.#metrics[group.kind].failed.add(1);
       const text = "The state of a group could not be fetched; another node is asked.";
       if (error.code === ErrorCode.TransientNotAccepted) log.info(text, { ...ended(), error });
@@ -162,10 +181,15 @@ export class StateFetcher {
   }
 
   /** What was told and failed may fail again, and costs as much; who told nothing has cost nothing. */
-  #noteFailure(name: string, from: number, isCostly: boolean): void {
+  #noteFailure(
+    name: string,
+    failure: Pick<Failure, "from" | "reason"> & { readonly isCostly: boolean },
+  ): void {
+    const { from, reason, isCostly } = failure;
     const count = (this.#failures.get(name)?.count ?? 0) + (isCostly ? 1 : 0);
     const delayMs = isCostly ? Math.min(RETRY_DELAY_MAX_MS, RETRY_DELAY_MS * 2 ** (count - 1)) : 0;
-    this.#failures.set(name, { count, from, untilMs: this.#options.clock.monotonicMs() + delayMs });
+    const untilMs = this.#options.clock.monotonicMs() + delayMs;
+    this.#failures.set(name, { count, from, untilMs, reason });
   }
 }
 

@@ -2,7 +2,7 @@ import type { GroupAddress } from "@millrace/framing";
 import type { Clock, Log, Metrics } from "@millrace/platform";
 import type { StateMessage } from "@millrace/protocol";
 import type { CatchUpPace } from "../catch-up/catch-up-pace.ts";
-import { StateFetcher, type StateWish } from "./state-fetcher.ts";
+import { type FetchProgress, StateFetcher, type StateWish } from "./state-fetcher.ts";
 import { StateSender } from "./state-sender.ts";
 import type { StateSource } from "./state-source.ts";
 
@@ -52,6 +52,11 @@ export class StateTransfers {
   /** See `StateFetcher.isFetching`. */
   isFetching(group: GroupAddress): boolean {
     return this.#fetcher.isFetching(group);
+  }
+
+  /** See `StateFetcher.progressOf`. */
+  progressOf(group: GroupAddress): FetchProgress {
+    return this.#fetcher.progressOf(group);
   }
 
   /** The group's state is not wanted any more. */

@@ -16,6 +16,12 @@ const LOOK_MS = 20;
 const HAND_OVER_MAX_MS = 10_000;
 /** Milliseconds in which a replica takes part in its group, when it does. */
 const READY_MAX_MS = 15_000;
+/** Failed transfers for each of the others, after which none of them is taken to have a good state. */
+const FAILURES_MAX = 2;
+/** Milliseconds in which nothing comes from the others, after which nothing is taken to come. */
+const STALLED_MAX_MS = 120_000;
+/** Milliseconds after which nobody asks any more how a repair ended: who asks then wants another one. */
+const TOLD_MAX_MS = 300_000;
 /** Bytes that are checked before others get their turn. */
 const VERIFY_LENGTH = 4_194_304;
 
@@ -24,7 +30,13 @@ export interface RefetchOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly group: PartitionGroup;
-  readonly shared: Pick<ReplicationContext, "standingsIn" | "peersOf">;
+  readonly shared: Pick<ReplicationContext, "standingsIn" | "peersOf" | "fetchProgress">;
+}
+
+/** One repair, and how it ended. */
+interface Run {
+  outcome: Outcome | undefined;
+  endedMs: number;
 }
 
 type Outcome = { readonly reply: RepairPartitionReply } | { readonly error: unknown };
@@ -38,9 +50,8 @@ type Outcome = { readonly reply: RepairPartitionReply } | { readonly error: unkn
  */
 export class Refetch {
   readonly #options: RefetchOptions;
-  #running: Promise<Outcome> | undefined;
-  /** How it ended, until somebody has heard it. */
-  #ended: Outcome | undefined;
+  /** Under way, or ended and not heard of by anybody. */
+  #run: Run | undefined;
   /** What is damaged, once it is known. */
   #damage = "";
 
@@ -54,28 +65,34 @@ export class Refetch {
    * @throws CodedError why nothing is repaired
    */
   async answer(): Promise<RepairPartitionReply> {
-    this.#running ??= this.#run();
     const { clock, group } = this.#options;
-    const endMs = clock.monotonicMs() + ANSWER_MAX_MS;
-    while (this.#ended === undefined && clock.monotonicMs() < endMs) await this.#pause();
-    const ended = this.#ended;
+    const startMs = clock.monotonicMs();
+    if (this.#run?.outcome !== undefined && startMs - this.#run.endedMs > TOLD_MAX_MS) this.#run = undefined;
+    const run = this.#run ?? this.#begin();
+    while (run.outcome === undefined && clock.monotonicMs() < startMs + ANSWER_MAX_MS) await this.#pause();
+    const { outcome: ended } = run;
     if (ended === undefined) {
       const nextOffset = group.partition?.nextOffset ?? 0;
       return { outcome: "under-way", offsets: "proven", nextOffset, damage: this.#damage };
     }
-    this.#running = this.#ended = undefined;
+    if (this.#run === run) this.#run = undefined;
     if ("error" in ended) throw ended.error;
     return ended.reply;
   }
 
-  async #run(): Promise<Outcome> {
+  #begin(): Run {
+    const run: Run = { outcome: undefined, endedMs: 0 };
+    const end = (outcome: Outcome) => {
+      run.endedMs = this.#options.clock.monotonicMs();
+      run.outcome = outcome;
+    };
+    this.#run = run;
     this.#damage = "";
-    const outcome = await this.#repair().then(
-      (reply) => ({ reply }),
-      (error: unknown) => ({ error }),
+    void this.#repair().then(
+      (reply) => end({ reply }),
+      (error: unknown) => end({ error }),
     );
-    this.#ended = outcome;
-    return outcome;
+    return run;
   }
 
   async #repair(): Promise<RepairPartitionReply> {
@@ -154,14 +171,36 @@ export class Refetch {
   async #fetch(others: readonly number[]): Promise<void> {
     const { group, clock } = this.#options;
     const before = this.#replication.installedCount;
+    const mayGoOn = this.#whileSomethingComes(others.length);
     let idleSinceMs = clock.monotonicMs();
     for (; this.#replication.installedCount === before; await this.#pause()) {
+      mayGoOn();
       if (group.replica?.stateAwaited !== undefined) idleSinceMs = clock.monotonicMs();
       else if (clock.monotonicMs() - idleSinceMs >= READY_MAX_MS) throw busy();
       else if (group.isPrimary) await this.#handOver(others);
       else await this.#replication.refetch();
     }
-    while (group.replica?.status !== "normal") await this.#pause();
+    for (; group.replica?.status !== "normal"; await this.#pause()) {
+      if (group.fault !== undefined) throw group.fault;
+    }
+  }
+
+  /** A look at the transfers, which throws when nothing comes of them: the others may be damaged too. */
+  #whileSomethingComes(othersCount: number): () => void {
+    const { group, clock, shared } = this.#options;
+    let last = shared.fetchProgress(group);
+    const failedMax = last.failed + FAILURES_MAX * othersCount;
+    let lastMs = clock.monotonicMs();
+    return () => {
+      const now = shared.fetchProgress(group);
+      const nowMs = clock.monotonicMs();
+      if (now.length !== last.length || now.failed !== last.failed) lastMs = nowMs;
+      last = now;
+      const isOver = now.failed >= failedMax || nowMs - lastMs >= STALLED_MAX_MS;
+      if (!isOver || this.#replication.isReplacing) return;
+      this.#replication.giveUpRefetch();
+      throw noGoodState(now.reason);
+    };
   }
 
   /** @throws CodedError when nobody takes over */
@@ -208,6 +247,15 @@ function stillLeads(): CodedError {
 function busy(): CodedError {
   const text = "Nothing was repaired: the replica is not ready just now. Try again.";
   return new CodedError(ErrorCode.TransientNotAccepted, text);
+}
+
+function noGoodState(reason: CodedError | undefined): CodedError {
+  const last = reason === undefined ? "none of them gave it" : `the last one was refused: ${reason.message}`;
+  const text =
+    `Nothing was repaired: the other nodes have no good state of the partition just now; ${last} See "millrace ` +
+    `topic verify" and the logs on them. A replica that takes part goes on with what it has; one that was ` +
+    "silent goes on asking for a state.";
+  return new CodedError(ErrorCode.PartitionDamaged, text, { cause: reason });
 }
 
 function stopped(): CodedError {
