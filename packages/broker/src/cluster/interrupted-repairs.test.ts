@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ErrorCode } from "@millrace/errors";
 import { ReplicaCommand } from "@millrace/framing";
-import { isPartitions, newWriter, type SmallCluster } from "../testing/small-cluster.ts";
+import { isPartitions, type SmallCluster } from "../testing/small-cluster.ts";
 import { sendBody } from "../testing/test-batches.ts";
 import {
   damagesOn,
@@ -15,7 +15,7 @@ import {
   written,
 } from "./damaged-partitions-fixture.test.ts";
 
-/** Longest time in which a call to the disk of the damaged node is answered, so that steps can be told apart. */
+/** Longest time of a call to the disk of the damaged node, so that steps can be told apart. */
 const DISK_MS = 8;
 /** Parts of the time of a whole repair after which the node is killed. */
 const PARTS = [0.3, 0.6, 0.8, 0.95];
@@ -27,8 +27,8 @@ function keepFrom({ cluster }: SmallCluster, other: number): void {
 }
 
 /**
- * A node that is damaged in this way, and has with the primary alone what was acknowledged last; it is told to
- * repair, and nobody waits for that.
+ * A node that is damaged in this way, and has with the primary alone what was acknowledged last; it is told
+ * to repair, and nobody waits for that.
  */
 async function repairing(isSilent: boolean) {
   const parts = await written();
@@ -77,7 +77,7 @@ describe("A repair on a node of a cluster", () => {
         await openedOn(parts, at);
         await cluster.clock.run(10_000);
         await cluster.startNode(primary);
-        await newWriter(cluster, [0, 1, 2]);
+        await cluster.until(() => [0, 1, 2].some((one) => cluster.groupNow(one, 0)?.isPrimary === true));
         for (const one of [other, primary])
           await cluster.until(() => cluster.groupNow(one, 0)?.replica?.status === "normal");
         const reply = await repair(parts, at, 800n);

@@ -30,9 +30,9 @@ export function onStateReplacing(state: GroupState): readonly Output[] {
 }
 
 /**
- * No state takes the place of the journal for now. A replica that takes part goes on with the log that it has,
- * and the host may ask again; one that lacks a part of the log waits for a state as before. So does one whose
- * view has not begun here: it compares its log with that of the next view that does.
+ * No state takes the place of the journal for now. A replica that takes part goes on with the log that it
+ * has, and the host may ask again; one that lacks a part of the log waits for a state as before. So does one
+ * whose view has not begun here: it compares its log with that of the next view that does.
  */
 export function onStateRefused(state: GroupState): readonly Output[] {
   state.repair.isReplacing = false;
