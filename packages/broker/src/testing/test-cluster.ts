@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { BlockPool, createChecksumKernel, xxh3_64 } from "@millrace/framing";
+import { BlockPool, createChecksumKernel } from "@millrace/framing";
 import type { Clock, Log, Metrics, PeerBus } from "@millrace/platform";
 import { createNodeCipher } from "@millrace/platform/node";
 import {
@@ -22,6 +22,8 @@ import type { PartitionGroup } from "../partition-plane/partition-group.ts";
 import { TestClient } from "./test-client.ts";
 
 const MIB = 1024 * 1024;
+/** Hashes what nodes say to each other. */
+const WIRE_HASH = createChecksumKernel({ memoryLength: MIB });
 const CLUSTER = 77n;
 /** Simulated milliseconds after which a test has waited long enough. */
 const DRIVE_MAX_MS = 120_000;
@@ -52,6 +54,8 @@ export interface TestClusterOptions {
   readonly clock?: SimClock;
   /** All nodes encrypt with it what they store. */
   readonly key?: Uint8Array | undefined;
+  /** Message memory of each node in bytes; default 16 MiB. */
+  readonly poolLength?: number;
 }
 
 /** A node as clients are told of it: node 0 listens for TCP on port 1000, node 1 on 1001. */
@@ -76,6 +80,7 @@ export class TestCluster {
   readonly #log: Log | undefined;
   readonly #config: BrokerConfig;
   readonly #key: Uint8Array | undefined;
+  readonly #poolLength: number;
   readonly #seed: number;
   readonly #random: SimRandom;
 
@@ -84,6 +89,7 @@ export class TestCluster {
     this.#log = options.log;
     this.#config = { ...BROKER_DEFAULTS, tailCacheLengthMax: 2 * MIB, ...options.config };
     this.#key = options.key;
+    this.#poolLength = options.poolLength ?? 16 * MIB;
     this.#seed = options.seed ?? 0;
     this.#random = new SimRandom(this.#seed);
     this.nodes = Array.from({ length: replicaCount }, (_, at) => ({
@@ -98,7 +104,7 @@ export class TestCluster {
       },
     }));
     this.#buses = createSimPeerBuses({
-      ...{ replicaCount, cluster: CLUSTER, hash: { hashBytes: xxh3_64 } },
+      ...{ replicaCount, cluster: CLUSTER, hash: WIRE_HASH },
       network: (packet, deliver) => {
         const isHeard = this.nodes[packet.to]?.isDead === false;
         if (!isHeard || !this.passes(packet)) return;
@@ -133,7 +139,7 @@ export class TestCluster {
     const gauge: Metrics["gauge"] = (name, _help, read) => node.gauges.set(name, read);
     const metrics = { ...simPlatform.metrics, gauge };
     const platform = { ...simPlatform, metrics, clock: this.#clockOf(node) };
-    const kernel = createChecksumKernel({ memoryLength: 16 * MIB });
+    const kernel = createChecksumKernel({ memoryLength: this.#poolLength });
     const pool = new BlockPool(kernel.memory, { blockLength: 65_536, checked: true });
     const bus = this.#busOf(at, node);
     const broker = await createBroker({

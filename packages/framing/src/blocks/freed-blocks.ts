@@ -28,10 +28,14 @@ export class FreedBlocks {
   /** The block is about to be handed out. */
   assertUntouched(block: number): void {
     if (this.#freed[block] !== 1) return;
-    const start = block * this.#blockWords;
-    let untouched = true;
-    for (let index = 0; index < this.#blockWords; index++) untouched &&= this.#words[start + index] === FREED;
-    assert(untouched, "nobody writes into a freed block");
+    assert(this.#isUntouched(block), "nobody writes into a freed block");
     this.#freed[block] = 0;
+  }
+
+  #isUntouched(block: number): boolean {
+    const words = this.#words;
+    const end = (block + 1) * this.#blockWords;
+    for (let index = end - this.#blockWords; index < end; index++) if (words[index] !== FREED) return false;
+    return true;
   }
 }

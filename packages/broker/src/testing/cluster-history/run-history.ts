@@ -53,6 +53,8 @@ const MEMBERS_LOST_MAX_MS = 100_000;
 /** Every so many seeds the nodes encrypt what they store, with one key. */
 const ENCRYPTED_EVERY = 4;
 const KEY_LENGTH = 32;
+/** Message memory of a node: many times what a history writes, and little for who starts a thousand nodes. */
+const POOL_LENGTH = 4 * 1024 * 1024;
 /** Simulated milliseconds after which something waits for ever. */
 const HISTORY_MAX_MS = 360_000;
 
@@ -69,6 +71,7 @@ export async function runHistory(seed: number, note?: (line: string) => void): P
   await Promise.all([loadTokenDigest(), loadKeyHash()]);
   const cluster = new TestCluster(3, {
     ...{ seed, clock: new SimClock({ isClosed: true }) },
+    poolLength: POOL_LENGTH,
     config: { snapshotEveryOps: SNAPSHOT_EVERY_OPS },
     key: seed % ENCRYPTED_EVERY === 0 ? new Uint8Array(KEY_LENGTH).fill(seed) : undefined,
   });
