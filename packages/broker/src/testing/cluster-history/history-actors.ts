@@ -13,6 +13,7 @@ import {
 } from "@millrace/protocol";
 import { sendBody } from "../test-batches.ts";
 import { pollBody } from "../test-polls.ts";
+import { SentBatch } from "./history-batch.ts";
 import { HistoryClient } from "./history-client.ts";
 import { batchOf, servedMessages } from "./history-messages.ts";
 import { carryOut } from "./history-operation.ts";
@@ -110,23 +111,31 @@ export class Producer extends Actor {
 
   async #send(topic: TopicOracle): Promise<void> {
     this.#batches += 1;
-    const count = 1 + this.below(3);
-    const texts = Array.from({ length: count }, (_, at) => `${this.client.id}.${this.#batches}.${at}`);
-    const sending = topic.sending(texts, { producer: this.client.id, turn: this.#turns });
-    const partitioning = { kind: "partition", partitionId: topic.partitionId } as const;
-    const batch = batchOf(texts);
-    const body = sendBody(texts, { stream: STREAM, topic: topic.name, partitioning, batch });
+    const isBalanced = this.below(3) === 0;
+    const texts = Array.from(
+      { length: 1 + this.below(3) },
+      (_, at) => `${this.client.id}.${this.#batches}.${at}`,
+    );
+    const batch = new SentBatch(texts, isBalanced ? this.world.partitionsOf(topic) : [topic]);
+    batch.sending({ producer: this.client.id, turn: this.#turns });
+    if (isBalanced) this.world.balanced.push(batch);
+    const { partitionId } = topic;
+    const body = sendBody(texts, {
+      ...{ stream: STREAM, topic: topic.name, batch: batchOf(texts) },
+      partitioning: isBalanced ? { kind: "balanced" } : { kind: "partition", partitionId },
+    });
     const mayBeGone = () => topic.state !== "kept";
     const { answer, connection } = await carryOut(this, { name: "SendMessages", body, mayBeGone });
     if (answer === undefined) return;
     assert.equal(answer.code, 0, `a send to ${topic.name} is answered`);
     const [confirmation] = decodeSendMessagesReply(answer.payload);
     const baseOffset = confirmation?.baseOffset;
-    topic.acknowledged(texts, baseOffset, sending);
-    this.world.trace(`c${this.client.id}`, `${topic.label}@${baseOffset} ${texts}`);
-    if (!topic.isPermanent || baseOffset === undefined) return;
+    const stored = batch.acknowledged(confirmation);
+    const label = stored?.label ?? topic.name;
+    this.world.trace(`c${this.client.id}`, `${label}@${baseOffset} ${texts}`);
+    if (stored?.isPermanent !== true || baseOffset === undefined) return;
     // Where it was acknowledged; another batch may have taken the client elsewhere.
-    if (this.client.connection === connection) await this.#readOwn(topic, texts, baseOffset);
+    if (this.client.connection === connection) await this.#readOwn(stored, texts, baseOffset);
   }
 
   async #readOwn(topic: TopicOracle, texts: readonly string[], baseOffset: number): Promise<void> {

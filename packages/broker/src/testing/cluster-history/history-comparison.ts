@@ -48,6 +48,7 @@ export async function compareNodes(world: HistoryWorld, readers: Readers): Promi
   );
   const clients = await loginAll(cluster);
   for (const topic of world.keptTopics) await comparePartition(world, { clients, topic, readers });
+  for (const batch of world.balanced) batch.finally();
   for (const client of clients) client.close();
 }
 

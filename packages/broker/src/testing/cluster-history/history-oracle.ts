@@ -31,6 +31,8 @@ export class TopicOracle {
   readonly #seen = new Map<number, string[]>();
   /** By consumer: the offsets that may be stored. */
   readonly #stored = new Map<number, StoredOffsets>();
+  /** What the partition held when all had come to rest. */
+  #held: ReadonlySet<string> = new Set();
   #sendings = 0;
   #purgesBegun = 0;
   #purgesEnded = 0;
@@ -108,6 +110,7 @@ export class TopicOracle {
     this.read(messages, 0);
     const offsets = new Map(messages.map(({ text, offset }) => [text, offset]));
     assert.equal(offsets.size, messages.length, `${this.label} holds each message once`);
+    this.#held = new Set(offsets.keys());
     checkOrder(
       this.label,
       messages.map(({ text }) => this.#sent.get(text)!),
@@ -120,6 +123,11 @@ export class TopicOracle {
         if (offset !== undefined) assert.equal(found, offset, `${what} is where it was acknowledged`);
       } else if (purgesBegun < this.#purgesEnded) assert.equal(found, undefined, `${what} was purged`);
     }
+  }
+
+  /** It held a message when all had come to rest. */
+  holds(text: string): boolean {
+    return this.#held.has(text);
   }
 
   /** What a node says is stored for a consumer when all has come to rest. */

@@ -1,5 +1,6 @@
 import { SimRandom } from "@millrace/platform/sim";
 import type { TestCluster } from "../test-cluster.ts";
+import type { SentBatch } from "./history-batch.ts";
 import type { HistoryClient } from "./history-client.ts";
 import type { TopicOracle } from "./history-oracle.ts";
 
@@ -19,6 +20,8 @@ export class HistoryWorld {
   readonly clients = new Set<HistoryClient>();
   /** The partitions of all topics there ever were. */
   readonly topics: TopicOracle[] = [];
+  /** Batches whose partition the cluster chooses. */
+  readonly balanced: SentBatch[] = [];
   /** A node on whose disk a bit has changed by itself, also when it has got a new one. */
   rotten: number | undefined;
   /** It has. */
