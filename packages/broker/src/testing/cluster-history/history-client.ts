@@ -62,13 +62,21 @@ export class HistoryClient {
     return this.#lastNumber;
   }
 
-  /** Sends a command; one that counts has a number. Nothing when the connection was lost. */
-  async ask(name: CommandName, body: Uint8Array, request?: bigint): Promise<Answer | undefined> {
+  /**
+   * Sends a command; one that counts has a number. Nothing when the connection was lost, as it is when the
+   * answer takes longer than `patienceMs`.
+   */
+  async ask(
+    name: CommandName,
+    body: Uint8Array,
+    request?: bigint,
+    patienceMs = ANSWER_MAX_MS,
+  ): Promise<Answer | undefined> {
     const connection = this.#connection;
     // Another request of this client may have taken it to another node meanwhile.
     if (connection === undefined || connection !== this.#loggedIn) return undefined;
     const numbered = request === undefined ? {} : { request };
-    const answer = await this.#answered(connection, connection.command(name, body, numbered));
+    const answer = await this.#answered(connection, connection.command(name, body, numbered), patienceMs);
     if (answer?.eviction !== undefined) {
       this.#world.trace(`c${this.id}`, `evicted from ${this.node}: ${answer.eviction.reason}`);
     }
@@ -88,14 +96,18 @@ export class HistoryClient {
     if (this.#connection === connection) this.leave();
   }
 
-  #answered(connection: TestClient, answer: Promise<Answer>): Promise<Answer | undefined> {
+  #answered(
+    connection: TestClient,
+    answer: Promise<Answer>,
+    patienceMs = ANSWER_MAX_MS,
+  ): Promise<Answer | undefined> {
     return new Promise((resolve) => {
       const end = (one?: Answer) => {
         timer.cancel();
         this.#waiting.delete(end);
         resolve(one);
       };
-      const timer = this.#world.cluster.clock.setTimer(ANSWER_MAX_MS, () => end());
+      const timer = this.#world.cluster.clock.setTimer(patienceMs, () => end());
       this.#waiting.add(end);
       answer.then(end, () => end());
       assert.equal(connection, this.#connection, "requests go over the connection of now");

@@ -10,6 +10,10 @@ export const PROGRESS_MAX_MS = 30_000;
 /** Milliseconds between two tries of one operation, at most. */
 const PAUSE_MAX_MS = 100;
 
+/** One try in so many is given up soon, while its request may be anywhere: the next goes over another connection. */
+const IMPATIENT_EVERY = 12;
+const IMPATIENCE_MAX_MS = 30;
+
 /** One operation of one client, tried until its outcome is known. */
 export interface Operation {
   readonly name: CommandName;
@@ -44,7 +48,9 @@ export async function carryOut(
     const isThere = await client.goTo(below(3) === 0 ? below(world.cluster.nodes.length) : client.node);
     if (isThere) {
       const { connection } = client;
-      const answer = await client.ask(operation.name, operation.body, request);
+      const isImpatient = healedMs === undefined && below(IMPATIENT_EVERY) === 0;
+      const patienceMs = isImpatient ? 1 + below(IMPATIENCE_MAX_MS) : undefined;
+      const answer = await client.ask(operation.name, operation.body, request, patienceMs);
       const code = answer?.code;
       world.trace(`c${client.id}`, `${operation.name} ${request} on ${client.node}: ${code ?? "lost"}`);
       // What another node made may not be known yet where it is asked for.
