@@ -51,7 +51,7 @@ function createSource(
     onRestart: (partitionId) => commits.forget(partitionId),
     onSkipped: (partitionId, expected, found) =>
       events.emit("skipped", skippedFacts(partitionId, expected, found)),
-    isConnected: () => session.isConnected,
+    isEnded: () => session.endError !== undefined,
   });
 }
 
@@ -74,6 +74,7 @@ export function createConsumerParts(
     store: (partitionId, offset) =>
       calls.storeConsumerOffset({ stream, topic, consumer, partitionId, offset: BigInt(offset) }),
     isConnected: () => session.isConnected,
+    isEnded: () => session.endError !== undefined,
   });
   const events = new ConsumerEvents<ConsumerEventFacts>();
   const source = createSource(options, { session, calls, platform }, { commits, events });
