@@ -101,5 +101,6 @@ export {
   type TypedFieldPair,
   writeTypedField,
 } from "./typed-field-codec.ts";
+export { encodeUtf8 } from "./utf8-text.ts";
 export { setU64Number } from "./wide-integer.ts";
 export { isWireError, WireError, type WireReason } from "./wire-error.ts";

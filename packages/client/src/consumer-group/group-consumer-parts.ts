@@ -1,5 +1,6 @@
 import { ErrorCode, isCodedError } from "@millrace/errors";
 import type { GroupCalls } from "../admin/group-calls.ts";
+import { offsetTarget } from "../admin/offset-calls.ts";
 import { checkedMs, checkedNumber } from "../client-options.ts";
 import type { ClientPlatform } from "../client-platform.ts";
 import type { Session } from "../connection/session.ts";
@@ -32,6 +33,8 @@ export function createGroupConsumerParts(
   surroundings: Surroundings,
 ): Omit<GroupConsumerParts, "onClosed"> {
   const { session, calls, platform } = surroundings;
+  const { stream, topic, group } = options;
+  offsetTarget({ stream, topic, consumer: { group } });
   const events = new ConsumerEvents<GroupEventFacts>();
   const membership = new Membership(calls, options, { mayCreate: options.createGroup ?? true });
   const commits: OffsetCommits = new OffsetCommits({

@@ -133,12 +133,14 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
    *         iterator
    */
   run(handler: MessageHandler, options: { readonly onError?: OnHandlerError } = {}): Promise<void> {
+    const onError = options.onError ?? "stop";
     try {
+      checkHandling(handler, onError);
       this.#claim();
     } catch (error) {
       return Promise.reject(error);
     }
-    const running = this.#run(handler, options.onError ?? "stop");
+    const running = this.#run(handler, onError);
     // `close()` waits for it and leaves the error to whoever called `run`.
     this.#running = running.catch(() => {});
     return running;
@@ -156,6 +158,7 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
   commit(message?: ReceivedMessage): Promise<void> {
     const { commits } = this.#parts;
     if (message !== undefined) {
+      if (typeof message?.offsetNumber !== "number") return Promise.reject(notAMessage());
       commits.settle(message.partitionId, message.offsetNumber);
       if (message === this.#delivered) this.#delivered = undefined;
     } else if (this.#mode === "manual") {
@@ -356,6 +359,22 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
     }
     throw lastError;
   }
+}
+
+function notAMessage(): CodedError {
+  return new CodedError(ErrorCode.InvalidArgument, "What is committed is a message of this consumer.");
+}
+
+/** What a program without types may hand over. @throws CodedError InvalidArgument */
+function checkHandling(handler: MessageHandler, onError: OnHandlerError): void {
+  if (typeof handler !== "function") {
+    throw new CodedError(ErrorCode.InvalidArgument, "A handler is a function that takes a message.");
+  }
+  if (onError === "stop" || onError === "skip") return;
+  const { attempts, delayMs } = onError?.retry ?? {};
+  if (typeof attempts === "number" && typeof delayMs === "number") return;
+  const message = `onError is "stop", "skip" or { retry: { attempts, delayMs } }, two numbers.`;
+  throw new CodedError(ErrorCode.InvalidArgument, message);
 }
 
 /** True for whatever can be awaited: a builder of queries gives no promise of the language's own. */
