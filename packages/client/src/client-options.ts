@@ -1,4 +1,5 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
+import { encodeUtf8 } from "@millrace/framing";
 import { U64_MAX } from "@millrace/protocol";
 import type { ClientPlatform } from "./client-platform.ts";
 import { nameOf } from "./name-of.ts";
@@ -134,6 +135,9 @@ const SEND_MEMORY_LENGTH_LIMIT = 4_294_901_760;
  */
 export const TIMER_MAX_MS = 2_147_483_647;
 
+/** They travel behind a length of one byte. */
+const CREDENTIAL_LENGTH_MAX = 255;
+
 const U32_MAX = 4_294_967_295;
 
 /** What a number may be. */
@@ -201,12 +205,27 @@ function resolveTransport(transport: string): ClientTransport {
   throw new CodedError(ErrorCode.FeatureUnavailable, message);
 }
 
+/** What a login can carry; whether it is right the server knows. The text is not repeated. */
+function checkCredential(name: string, text: string, { min, code }: { min: number; code: number }): void {
+  const length = encodeUtf8(text)?.length;
+  if (length !== undefined && length >= min && length <= CREDENTIAL_LENGTH_MAX) return;
+  const has = length === undefined ? "is none" : `has ${length}`;
+  const message = `The ${name} of a login is text of ${min} to ${CREDENTIAL_LENGTH_MAX} bytes of UTF-8; this one ${has}.`;
+  throw new CodedError(code, message);
+}
+
 function resolveCredentials(options: ClientOptions): Credentials {
-  if (options.token !== undefined) return { kind: "token", token: options.token };
-  if (options.username === undefined || options.password === undefined) {
+  const { username, password, token } = options;
+  if (token !== undefined) {
+    checkCredential("token", token, { min: 1, code: ErrorCode.InvalidPersonalAccessToken });
+    return { kind: "token", token };
+  }
+  if (username === undefined || password === undefined) {
     throw new CodedError(ErrorCode.InvalidArgument, "Say who logs in: username and password, or token.");
   }
-  return { kind: "password", username: options.username, password: options.password };
+  checkCredential("username", username, { min: 1, code: ErrorCode.InvalidUsername });
+  checkCredential("password", password, { min: 0, code: ErrorCode.InvalidPassword });
+  return { kind: "password", username, password };
 }
 
 /** Over HTTP one: what is on the wire when a connection is lost cannot be sent again. */

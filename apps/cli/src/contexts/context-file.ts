@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CodedError, ErrorCode } from "@millrace/errors";
 import { parse, stringify, TomlError, type TomlTable } from "smol-toml";
+import { UsageError } from "../failures/usage-error.ts";
 import { readPrivateFile, unusableFile, writePrivateFile } from "../private-files/private-file.ts";
 
 /** The context that is there without a file: nothing is set in it. */
@@ -62,11 +63,8 @@ export class ContextFile {
   create({ name, values }: Context): void {
     const tables = this.#tables();
     if (name === DEFAULT_CONTEXT)
-      throw unusableFile("The context default is there already and holds nothing; choose another name.");
-    if (Object.hasOwn(tables, name))
-      throw unusableFile(
-        `There is a context "${name}" already; delete it with: millrace context delete ${name}`,
-      );
+      throw new UsageError("The context default is there already and holds nothing; choose another name.");
+    if (Object.hasOwn(tables, name)) throw exists(name);
     this.#write({ ...tables, [name]: values });
   }
 
@@ -78,7 +76,8 @@ export class ContextFile {
 
   /** Removes a context; `default` is active when it was. @throws CodedError ResourceNotFound */
   delete(name: string): void {
-    if (name === DEFAULT_CONTEXT) throw unusableFile("The context default cannot be deleted.");
+    if (name === DEFAULT_CONTEXT)
+      throw new UsageError("The context default is always there and holds nothing; it cannot be deleted.");
     this.get(name);
     const { [name]: _, ...others } = this.#tables();
     this.#write(others);
@@ -110,6 +109,13 @@ function contextOf(name: string, tables: TomlTable): Context {
 
 function isTable(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
+}
+
+function exists(name: string): CodedError {
+  const next = `Choose another name, or delete it first with: millrace context delete ${name}`;
+  return new CodedError(ErrorCode.InvalidConfiguration, `There is a context "${name}" already.`, {
+    details: { next },
+  });
 }
 
 function missing(name: string): CodedError {
