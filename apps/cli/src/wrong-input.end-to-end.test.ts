@@ -80,7 +80,7 @@ test("what does not exist, or exists already, is named as it was typed", async (
       4,
       /CURRENT is not the password of user "iggy"\. \(42 .*\n.*\n.*as it is now/,
     ],
-    ["context delete default", 2, /it cannot be deleted\./],
+    ["context delete default", 1, /cannot be deleted: it is always there.*\n.*next: List the contexts/],
   ];
   for (const [line, exitCode, message] of refused) {
     const ran = await run(...line.split(" "));

@@ -51,6 +51,7 @@ export {
   createChecksumKernel,
   createSharedMemory,
   type SharedKernelPlace,
+  type SharedMemory,
 } from "./checksum.ts";
 export { decodeEvictionHeader, type EvictionHeader, encodeEvictionHeader } from "./eviction-header.ts";
 export { FieldKind, type FieldKindName, fieldKindName } from "./field-kind.ts";

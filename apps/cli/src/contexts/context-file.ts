@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CodedError, ErrorCode } from "@millrace/errors";
 import { parse, stringify, TomlError, type TomlTable } from "smol-toml";
-import { UsageError } from "../failures/usage-error.ts";
 import { readPrivateFile, unusableFile, writePrivateFile } from "../private-files/private-file.ts";
 
 /** The context that is there without a file: nothing is set in it. */
@@ -63,7 +62,7 @@ export class ContextFile {
   create({ name, values }: Context): void {
     const tables = this.#tables();
     if (name === DEFAULT_CONTEXT)
-      throw new UsageError("The context default is there already and holds nothing; choose another name.");
+      throw ofDefault("The context default is there already and holds nothing; choose another name.");
     if (Object.hasOwn(tables, name)) throw exists(name);
     this.#write({ ...tables, [name]: values });
   }
@@ -77,7 +76,7 @@ export class ContextFile {
   /** Removes a context; `default` is active when it was. @throws CodedError ResourceNotFound */
   delete(name: string): void {
     if (name === DEFAULT_CONTEXT)
-      throw new UsageError("The context default is always there and holds nothing; it cannot be deleted.");
+      throw ofDefault("The context default cannot be deleted: it is always there and holds nothing.");
     this.get(name);
     const { [name]: _, ...others } = this.#tables();
     this.#write(others);
@@ -109,6 +108,11 @@ function contextOf(name: string, tables: TomlTable): Context {
 
 function isTable(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
+}
+
+function ofDefault(message: string): CodedError {
+  const next = "List the contexts with: millrace context list";
+  return new CodedError(ErrorCode.InvalidConfiguration, message, { details: { next } });
 }
 
 function exists(name: string): CodedError {
