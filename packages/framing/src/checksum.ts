@@ -16,8 +16,8 @@ const KERNEL_OWN_LENGTH = PAGE_LENGTH;
 const MEMORY_LENGTH_MAX = 2 ** 32 - PAGE_LENGTH;
 
 /**
- * A `WebAssembly.Memory` by what can be told of it everywhere: its own type comes with those of a browser, which
- * a program for Node alone need not have.
+ * A `WebAssembly.Memory` by what can be told of it everywhere: its own type comes with those of a browser,
+ * which a program for Node alone need not have.
  */
 export interface SharedMemory {
   readonly buffer: ArrayBufferLike;

@@ -31,7 +31,7 @@ function partAsTable(part: Part, colors: Colors): string {
 
 type Lines = readonly (readonly string[])[];
 
-/** The library takes the square of the rows for a table: more than so many are drawn in pieces of one width. */
+/** The library takes the square of the rows: more than so many are drawn in pieces of one width. */
 const ROWS_AT_ONCE = 100;
 /** The line above the titles, they, and the line below them. */
 const HEAD_LINES = 3;

@@ -20,7 +20,7 @@ export function checkLength(
   });
 }
 
-/** A name that is to be given to something, before it is sent. @throws CodedError with the code of its kind */
+/** A name to give to something, before it is sent. @throws CodedError with the code of its kind */
 export function checkedName(kind: keyof typeof NAME_CODES, name: string): string {
   const bounds = { min: NAME_LENGTH_MIN, max: NAME_LENGTH_MAX, code: NAME_CODES[kind] };
   checkLength(`The name of a ${kind}`, name, bounds);

@@ -164,8 +164,8 @@ export class GroupSource implements BatchSource {
   }
 
   /**
-   * A request that ran out of time is no news while the client lives: it is making its connection again. A join
-   * that may have happened is followed by a sync, which tells.
+   * A request that ran out of time is no news while the client lives: it is making its connection again. A
+   * join that may have happened is followed by a sync, which tells.
    */
   #isPassing(error: unknown): boolean {
     if (!isCodedError(error)) return false;

@@ -148,12 +148,12 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
 
   /**
    * Stores the offset of `message`, whether it is settled or not; without one, of everything settled so
-   * far, which in mode `"manual"` is everything handed out. Resolves when it is stored; also when the partition
-   * went to another member of the group meanwhile, to whom the message comes again.
+   * far, which in mode `"manual"` is everything handed out. Resolves when it is stored; also when the
+   * partition went to another member of the group meanwhile, to whom the message comes again.
    *
-   * @throws CodedError of the server; RequestTimeout or OutcomeUnknown when no answer came in time, as during an
-   *         outage: then the offset, named in the message and in `details`, is kept, the consumer goes on, and
-   *         the next commit stores it
+   * @throws CodedError of the server; RequestTimeout or OutcomeUnknown when no answer came in time, as during
+   *         an outage: then the offset, named in the message and in `details`, is kept, the consumer goes
+   *         on, and the next commit stores it
    */
   commit(message?: ReceivedMessage): Promise<void> {
     const { commits } = this.#parts;

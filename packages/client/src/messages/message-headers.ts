@@ -23,8 +23,9 @@ export interface TypedValue {
 export type HeaderValue = FieldValue | TypedValue;
 
 /**
- * Headers of a message to send; a `Map` allows keys that are not text. Keys and values have 1 to 255 bytes, text
- * without half a surrogate pair; all of them together at most 100 000 bytes, with 5 more for each key and value.
+ * Headers of a message to send; a `Map` allows keys that are not text. Keys and values have 1 to 255 bytes,
+ * text without half a surrogate pair; all of them together at most 100 000 bytes, with 5 more for each key
+ * and value.
  */
 export type MessageHeaders =
   | Readonly<Record<string, HeaderValue>>

@@ -9,8 +9,8 @@ import {
 import { encodeHeaders, type MessageHeaders } from "./message-headers.ts";
 
 /**
- * What a message carries, 1 to 64 000 000 bytes: bytes as they are (lent until acknowledged), text as UTF-8, or a
- * value as JSON. Text with half a surrogate pair is refused; in JSON it travels as an escape.
+ * What a message carries, 1 to 64 000 000 bytes: bytes as they are (lent until acknowledged), text as UTF-8,
+ * or a value as JSON. Text with half a surrogate pair is refused; in JSON it travels as an escape.
  */
 export type Payload = Uint8Array | string | { readonly json: unknown };
 
@@ -98,7 +98,8 @@ function checkPayload({ length }: Uint8Array): void {
 /**
  * The bytes of a key.
  *
- * @throws CodedError InvalidKeyValueLength for a key outside 1..=255 bytes, InvalidUtf8 for half a surrogate pair
+ * @throws CodedError InvalidKeyValueLength for a key outside 1..=255 bytes, InvalidUtf8 for half a surrogate
+ *         pair
  */
 export function keyBytes(key: MessageKey): Uint8Array {
   if (typeof key !== "string" && !(key instanceof Uint8Array)) {
@@ -116,8 +117,8 @@ export function keyBytes(key: MessageKey): Uint8Array {
  *
  * @param nowMicros  origin time of a message that brings none
  * @throws CodedError EmptyMessagePayload, TooBigMessagePayload, TooBigUserHeaders, InvalidHeaderKey,
- *         InvalidHeaderValue, InvalidKeyValueLength, InvalidUtf8 for half a surrogate pair, InvalidArgument for a payload, key, id or time of
- *         another type or outside its range
+ *         InvalidHeaderValue, InvalidKeyValueLength, InvalidUtf8 for half a surrogate pair, InvalidArgument
+ *         for a payload, key, id or time of another type or outside its range
  */
 export function prepareMessage(message: Message, nowMicros: number): PreparedMessage {
   if (typeof message !== "object" || message === null)

@@ -48,7 +48,8 @@ export function strategyOf(start: PollStart): PollingStrategy {
 /**
  * Asks one partition for messages.
  *
- * @throws CodedError InvalidArgument, InvalidIdentifier, StreamIdNotFound, TopicIdNotFound, PartitionNotFound and the codes of a session
+ * @throws CodedError InvalidArgument, InvalidIdentifier, StreamIdNotFound, TopicIdNotFound, PartitionNotFound
+ *         and the codes of a session
  */
 export function pollMessages(session: Session, poll: PollRequest): Promise<PolledMessages> {
   const body = () =>

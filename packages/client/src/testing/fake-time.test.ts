@@ -7,8 +7,8 @@ import type { ClientPlatform } from "../client-platform.ts";
 const FOREVER_MS = 3_600_000;
 
 /**
- * Time for a client and its fake server that passes only while a test lets it, and then as fast as the machine
- * can: how busy that is decides nothing.
+ * Time for a client and its fake server that passes only while a test lets it, and then as fast as the
+ * machine can: how busy that is decides nothing.
  */
 export class FakeTime {
   readonly clock = new SimClock();
