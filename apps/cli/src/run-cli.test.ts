@@ -218,7 +218,7 @@ test("a wrong command line ends with 2 and says what was wrong", async () => {
     [["user", "create", "ann", "pwd", "-s", "1#2:p_msg#2"], /topic 2 is named twice/],
     [["user", "permissions", "ann", "-s", "1", "-s", "1:r_str"], /stream 1 is named twice/],
     [["user", "status", "ann", "asleep"], /Allowed choices are active, inactive/],
-    [["pat", "create", "ci", "1day", "--store-token"], /never expires/],
+    [["pat", "create", "nightly", "1day", "--store-token"], /never expires/],
     [["-u", "ann", "-t", "token", "me"], /one of -u, -t and -n/],
     [["-t", "token", "-n", "name", "me"], /one of -u, -t and -n/],
     [["stream"], /Usage: millrace stream/],

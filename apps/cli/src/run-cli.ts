@@ -53,7 +53,7 @@ function sendTextsTo(command: Command, world: World, mode: OutputMode): void {
     writeOut: (text) => world.stdout.write(text),
     writeErr: (text) => world.stderr.write(text),
     outputError: (text, write) => {
-      if (mode !== "json") write(`${text.trimEnd()}\n  next: See ${helpOf(command)}\n`);
+      if (mode !== "json") write(`${shortened(text).trimEnd()}\n  next: See ${helpOf(command)}\n`);
     },
   });
   // commander's own `help` ends with whatever exit code its process has by then, which is not this run's.
@@ -68,13 +68,18 @@ function sendTextsTo(command: Command, world: World, mode: OutputMode): void {
 function exitCodeOfParsing(error: CommanderError, world: World, mode: OutputMode): ExitCode {
   if (error.exitCode === 0) return ExitCode.ok;
   if (mode === "json") {
-    const message = error.message.replace(/^error: /, "");
+    const message = shortened(error.message).replace(/^error: /, "");
     const usage = { exitCode: ExitCode.usage, message, code: undefined, name: undefined, causes: [] };
     world.stderr.write(
       reportText({ ...usage, next: "See what the command takes with --help behind it." }, mode),
     );
   }
   return ExitCode.usage;
+}
+
+/** What was typed is repeated where it is wrong, but not all of it: it may be a file by mistake. */
+function shortened(text: string): string {
+  return text.replace(/'([^']{80})[^']{20,}'/g, "'$1...'");
 }
 
 /** How to see the help of a command, as it is typed. */

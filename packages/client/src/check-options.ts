@@ -1,5 +1,11 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
 import type { ClientOptions, ReconnectOptions, TlsOptions } from "./client-options.ts";
+import type { ConsumerOptions } from "./consumer/consumer.ts";
+import type { GroupConsumerOptions } from "./consumer-group/group-consumer.ts";
+import { type PartitionChoice, partitioningOf } from "./messages/partition-choice.ts";
+import { type PollStart, strategyOf } from "./messages/poll.ts";
+import { nameOf } from "./name-of.ts";
+import type { ProducerOptions } from "./producer/producer-options.ts";
 
 /** What a value has to be, in words, and whether it is. */
 interface Kind {
@@ -20,6 +26,16 @@ const ADDRESS: Kind = {
 const TLS: Kind = { words: "true, false or an object", is: (value) => FLAG.is(value) || isObject(value) };
 const RECONNECT: Kind = { words: "false or an object", is: (value) => value === false || isObject(value) };
 
+const NAME: Kind = {
+  words: "an id (a number) or a name (a string)",
+  is: (value) => TEXT.is(value) || NUMBER.is(value) || isObject(value),
+};
+/** By what it can do: one of another realm, or of a library, is as good. */
+const SIGNAL: Kind = {
+  words: "an AbortSignal",
+  is: (value) => isObject(value) && "aborted" in value && "addEventListener" in value,
+};
+
 const OPTIONS: Kinds<ClientOptions> = {
   address: ADDRESS,
   transport: TEXT,
@@ -36,8 +52,44 @@ const OPTIONS: Kinds<ClientOptions> = {
   retrySends: FLAG,
   noDelay: FLAG,
   sendMemoryLength: NUMBER,
-  signal: OBJECT,
+  signal: SIGNAL,
   platform: OBJECT,
+};
+
+/** One of a few words. */
+function oneOf(...words: readonly string[]): Kind {
+  return {
+    words: words.map((word) => `"${word}"`).join(" or "),
+    is: (value) => words.includes(value as string),
+  };
+}
+
+const READER_OPTIONS = {
+  ...{ stream: NAME, topic: NAME, batchCountMax: NUMBER, pollIntervalMs: NUMBER },
+  commit: oneOf("after-handler", "auto", "manual"),
+  ...{ commitIntervalMs: NUMBER, commitCount: NUMBER, signal: SIGNAL },
+};
+
+const CONSUMER_OPTIONS: Kinds<ConsumerOptions> = {
+  ...READER_OPTIONS,
+  consumer: NAME,
+  partitions: {
+    words: "an array of partition numbers",
+    is: (value) => Array.isArray(value) && value.every((one) => Number.isInteger(one) && one >= 0),
+  },
+  startAt: { words: "a start", is: (value) => strategyOf(value as PollStart) !== undefined },
+};
+
+const GROUP_OPTIONS: Kinds<GroupConsumerOptions> = {
+  ...READER_OPTIONS,
+  ...{ group: NAME, createGroup: FLAG, startAt: oneOf("first", "last") },
+  ...{ syncIntervalMs: NUMBER, stalledAfterMs: NUMBER },
+};
+
+const PRODUCER_OPTIONS: Kinds<ProducerOptions> = {
+  ...{ stream: NAME, topic: NAME, batchCountMax: NUMBER, batchLengthMax: NUMBER, lingerMs: NUMBER },
+  ...{ inFlightMax: NUMBER, bufferLengthMax: NUMBER },
+  partitioning: { words: "a choice", is: (value) => partitioningOf(value as PartitionChoice) !== undefined },
 };
 
 const TLS_OPTIONS: Kinds<TlsOptions> = { domain: TEXT, caFile: TEXT, validate: FLAG };
@@ -59,6 +111,32 @@ export function checkOptions(given: unknown): asserts given is ClientOptions {
   if (isObject(reconnect)) checkShape("reconnect", reconnect, RECONNECT_OPTIONS);
 }
 
+/** As `checkOptions`, for a consumer; what it does not know is left alone. @throws CodedError */
+export function checkConsumerOptions(given: unknown): asserts given is ConsumerOptions {
+  checkKnown("a consumer", given, CONSUMER_OPTIONS);
+}
+
+/** As `checkConsumerOptions`, for a member of a group. @throws CodedError */
+export function checkGroupOptions(given: unknown): asserts given is GroupConsumerOptions {
+  checkKnown("a group consumer", given, GROUP_OPTIONS);
+}
+
+/** As `checkConsumerOptions`, for a producer. @throws CodedError */
+export function checkProducerOptions(given: unknown): asserts given is ProducerOptions {
+  checkKnown("a producer", given, PRODUCER_OPTIONS);
+}
+
+/** Other properties may be there: places are often spread into options. */
+function checkKnown(what: string, given: unknown, kinds: Readonly<Record<string, Kind>>): void {
+  if (!isObject(given)) throw invalid(`The options of ${what} are an object, not ${nameOf(given)}.`);
+  for (const [name, kind] of Object.entries(kinds)) {
+    const value = (given as Readonly<Record<string, unknown>>)[name];
+    const isNeeded = kind === NAME;
+    if (value === undefined ? isNeeded : !kind.is(value))
+      throw invalid(`${name} of ${what} is ${nameOf(value)}; it must be ${kind.words}.`);
+  }
+}
+
 function checkShape(where: string, given: unknown, kinds: Readonly<Record<string, Kind>>): void {
   if (!isObject(given)) {
     throw invalid(
@@ -78,13 +156,6 @@ function checkShape(where: string, given: unknown, kinds: Readonly<Record<string
 
 function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function nameOf(value: unknown): string {
-  if (value === null || value === undefined) return String(value);
-  if (Number.isNaN(value)) return "NaN";
-  if (Array.isArray(value)) return "an array";
-  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
 function invalid(message: string): CodedError {

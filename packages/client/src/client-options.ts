@@ -1,5 +1,8 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
+import { encodeUtf8 } from "@millrace/framing";
+import { U64_MAX } from "@millrace/protocol";
 import type { ClientPlatform } from "./client-platform.ts";
+import { nameOf } from "./name-of.ts";
 import {
   type ClientTransport,
   isClientTransport,
@@ -132,6 +135,11 @@ const SEND_MEMORY_LENGTH_LIMIT = 4_294_901_760;
  */
 export const TIMER_MAX_MS = 2_147_483_647;
 
+/** They travel behind a length of one byte. */
+const CREDENTIAL_LENGTH_MAX = 255;
+
+const U32_MAX = 4_294_967_295;
+
 /** What a number may be. */
 export interface NumberBounds {
   readonly min: number;
@@ -146,12 +154,33 @@ export interface NumberBounds {
  * @throws CodedError InvalidArgument that names the option and its bounds
  */
 export function checkedNumber(name: string, value: number, bounds: NumberBounds): number {
+  if (typeof value !== "number") {
+    throw new CodedError(ErrorCode.InvalidArgument, `${name} is ${nameOf(value)}; it must be a number.`);
+  }
   const max = bounds.max ?? Number.POSITIVE_INFINITY;
   const isWhole = bounds.isWhole !== true || Number.isInteger(value) || value === Number.POSITIVE_INFINITY;
   if (value >= bounds.min && value <= max && isWhole) return value;
   if (!isWhole) throw new CodedError(ErrorCode.InvalidArgument, `${name} is ${value}; it is a whole number.`);
   const range = max === Number.POSITIVE_INFINITY ? `at least ${bounds.min}` : `${bounds.min}..=${max}`;
   throw new CodedError(ErrorCode.InvalidArgument, `${name} is ${value}; it must be ${range}.`);
+}
+
+/** As `checkedNumber`, for what travels as 32 bits: numbers of partitions and counts. */
+export function checkedU32(name: string, value: number): number {
+  return checkedNumber(name, value, { min: 0, max: U32_MAX, isWhole: true });
+}
+
+/**
+ * For what travels as 64 bits: offsets and times.
+ *
+ * @throws CodedError InvalidArgument that names it and its bounds
+ */
+export function checkedU64(name: string, value: bigint | number): bigint {
+  const isWhole = typeof value === "bigint" || Number.isSafeInteger(value);
+  if (isWhole && value >= 0 && value <= U64_MAX) return BigInt(value);
+  const shown = typeof value === "bigint" || typeof value === "number" ? String(value) : nameOf(value);
+  const message = `${name} is ${shown}; it must be a bigint of 0..2^64-1, or a whole number below 2^53.`;
+  throw new CodedError(ErrorCode.InvalidArgument, message);
 }
 
 /** As `checkedNumber`, for milliseconds: none is longer than a timer runs. */
@@ -176,12 +205,27 @@ function resolveTransport(transport: string): ClientTransport {
   throw new CodedError(ErrorCode.FeatureUnavailable, message);
 }
 
+/** What a login can carry; whether it is right the server knows. The text is not repeated. */
+function checkCredential(name: string, text: string, { min, code }: { min: number; code: number }): void {
+  const length = encodeUtf8(text)?.length;
+  if (length !== undefined && length >= min && length <= CREDENTIAL_LENGTH_MAX) return;
+  const has = length === undefined ? "is none" : `has ${length}`;
+  const message = `The ${name} of a login is text of ${min} to ${CREDENTIAL_LENGTH_MAX} bytes of UTF-8; this one ${has}.`;
+  throw new CodedError(code, message);
+}
+
 function resolveCredentials(options: ClientOptions): Credentials {
-  if (options.token !== undefined) return { kind: "token", token: options.token };
-  if (options.username === undefined || options.password === undefined) {
+  const { username, password, token } = options;
+  if (token !== undefined) {
+    checkCredential("token", token, { min: 1, code: ErrorCode.InvalidPersonalAccessToken });
+    return { kind: "token", token };
+  }
+  if (username === undefined || password === undefined) {
     throw new CodedError(ErrorCode.InvalidArgument, "Say who logs in: username and password, or token.");
   }
-  return { kind: "password", username: options.username, password: options.password };
+  checkCredential("username", username, { min: 1, code: ErrorCode.InvalidUsername });
+  checkCredential("password", password, { min: 0, code: ErrorCode.InvalidPassword });
+  return { kind: "password", username, password };
 }
 
 /** Over HTTP one: what is on the wire when a connection is lost cannot be sent again. */

@@ -3,7 +3,12 @@ import { type SendConfirmation as Confirmation, toIdentifier } from "@millrace/p
 import { createDefaultPlatform } from "#default-platform";
 import { CareCalls } from "./admin/care-calls.ts";
 import type { Name } from "./admin/stream-calls.ts";
-import { checkOptions } from "./check-options.ts";
+import {
+  checkConsumerOptions,
+  checkGroupOptions,
+  checkOptions,
+  checkProducerOptions,
+} from "./check-options.ts";
 import { type ClientOptions, type ResolvedOptions, resolveOptions } from "./client-options.ts";
 import type { ClientPlatform } from "./client-platform.ts";
 import type { ClientEvent, ClientEventListener } from "./connection/client-events.ts";
@@ -44,6 +49,13 @@ export interface SendConfirmation {
 
 function confirmationOf(confirmation: Confirmation): SendConfirmation {
   return { ...confirmation, baseOffset: BigInt(confirmation.baseOffset) };
+}
+
+/** What a program without types may hand over. */
+function checkSendRequest(request: SendRequest): void {
+  if (Array.isArray(request?.messages)) return;
+  const message = "sendMessages takes { stream, topic, messages }; messages is an array.";
+  throw new CodedError(ErrorCode.InvalidArgument, message);
 }
 
 function madeByNew(): CodedError {
@@ -133,6 +145,7 @@ export class MillraceClient extends CareCalls {
    * @throws CodedError of the client's checks, ResourceNotFound when stream, topic or partition do not exist
    */
   async sendMessages(request: SendRequest): Promise<readonly SendConfirmation[]> {
+    checkSendRequest(request);
     const nowMicros = this.#platform.clock.wallMicros();
     const partitioning = partitioningOf(request.partitioning);
     const messages = request.messages.map((message) => prepareMessage(message, nowMicros));
@@ -155,8 +168,13 @@ export class MillraceClient extends CareCalls {
     return pollMessages(this.session, poll);
   }
 
-  /** A producer for one topic. Close it, or the client, to send what waits. */
+  /**
+   * A producer for one topic. Close it, or the client, to send what waits.
+   *
+   * @throws CodedError InvalidArgument or InvalidIdentifier that names the option
+   */
   producer(options: ProducerOptions): Producer {
+    checkProducerOptions(options);
     const router = new PartitionRouter(
       async () => (await this.getTopic(options.stream, options.topic))?.partitionsCount,
       this.#platform.clock,
@@ -171,8 +189,13 @@ export class MillraceClient extends CareCalls {
     return producer;
   }
 
-  /** A consumer of one topic. Nothing is read before it is iterated or run. */
+  /**
+   * A consumer of one topic. Nothing is read before it is iterated or run.
+   *
+   * @throws CodedError InvalidArgument or InvalidIdentifier that names the option
+   */
   consumer(options: ConsumerOptions): Consumer {
+    checkConsumerOptions(options);
     const consumer: Consumer = new Consumer(options, {
       ...createConsumerParts(options, this.session, this, this.#platform),
       onClosed: () => this.#closables.delete(consumer),
@@ -184,8 +207,11 @@ export class MillraceClient extends CareCalls {
   /**
    * A member of a consumer group of one topic. It joins, and creates the group if need be, when it is
    * iterated or run; closing it leaves the group.
+   *
+   * @throws CodedError InvalidArgument or InvalidIdentifier that names the option
    */
   consumerGroup(options: GroupConsumerOptions): GroupConsumer {
+    checkGroupOptions(options);
     const surroundings = { session: this.session, calls: this, platform: this.#platform };
     const consumer: GroupConsumer = new GroupConsumer(options, {
       ...createGroupConsumerParts(options, surroundings),

@@ -15,10 +15,18 @@ const KERNEL_OWN_LENGTH = PAGE_LENGTH;
 /** 4 GiB less a page: an address one past the end must still be a u32. */
 const MEMORY_LENGTH_MAX = 2 ** 32 - PAGE_LENGTH;
 
+/**
+ * A `WebAssembly.Memory` by what can be told of it everywhere: its own type comes with those of a browser,
+ * which a program for Node alone need not have.
+ */
+export interface SharedMemory {
+  readonly buffer: ArrayBufferLike;
+}
+
 /** A memory that several threads work on, each with a kernel of its own. */
 export interface SharedKernelPlace {
   /** From `createSharedMemory`. */
-  readonly memory: WebAssembly.Memory;
+  readonly memory: SharedMemory;
   /** Which of the kernels this one is, from 0; each number once. */
   readonly kernel: number;
   readonly kernelsCount: number;
@@ -38,7 +46,7 @@ export interface ChecksumKernelOptions {
 
 /** A kernel and what it is over. */
 interface KernelPlace {
-  readonly memory: WebAssembly.Memory;
+  readonly memory: SharedMemory;
   /** First byte of the kernel's own page. */
   readonly base: number;
   readonly blocksStart: number;
@@ -78,7 +86,7 @@ export function createChecksumKernel(options: ChecksumKernelOptions = {}): Check
  * A memory for several threads, of whole pages; give it to each of them.
  * @throws CodedError MemoryExhausted when it cannot be had
  */
-export function createSharedMemory(memoryLength: number): WebAssembly.Memory {
+export function createSharedMemory(memoryLength: number): SharedMemory {
   const pages = pagesOf(memoryLength);
   return reserved(pages, () => new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true }));
 }
@@ -107,7 +115,7 @@ function wasmKernel(build: WasmBuild, sharing: MemorySharing, reserve: () => Ker
     );
   }
   const place = reserve();
-  const imports = { env: { memory: place.memory }, layout: { BASE: place.base } };
+  const imports = { env: { memory: place.memory as WebAssembly.Memory }, layout: { BASE: place.base } };
   return new WasmKernel(build, kernelMemory(place), place.base, new WebAssembly.Instance(module, imports));
 }
 

@@ -51,6 +51,7 @@ export {
   createChecksumKernel,
   createSharedMemory,
   type SharedKernelPlace,
+  type SharedMemory,
 } from "./checksum.ts";
 export { decodeEvictionHeader, type EvictionHeader, encodeEvictionHeader } from "./eviction-header.ts";
 export { FieldKind, type FieldKindName, fieldKindName } from "./field-kind.ts";
@@ -101,5 +102,6 @@ export {
   type TypedFieldPair,
   writeTypedField,
 } from "./typed-field-codec.ts";
+export { encodeUtf8 } from "./utf8-text.ts";
 export { setU64Number } from "./wide-integer.ts";
 export { isWireError, WireError, type WireReason } from "./wire-error.ts";

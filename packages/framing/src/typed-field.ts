@@ -30,7 +30,7 @@ export function typedField(kindName: FieldKindName, value: FieldValue): TypedFie
   if (bytes === undefined || bytes.byteLength < 1 || bytes.byteLength > FIELD_LENGTH_MAX) {
     throw new CodedError(
       ErrorCode.InvalidHeaderValue,
-      `The value does not fit a field of kind ${kindName}.`,
+      `The value does not fit a field of kind ${kindName}, which takes ${takes(kindName)}.`,
       {
         details: { kind: FieldKind[kindName], length: bytes?.byteLength ?? 0, lengthMax: FIELD_LENGTH_MAX },
       },
@@ -75,6 +75,15 @@ export function textOf(bytes: Uint8Array, position: number): string {
   const text = decodeUtf8(bytes);
   if (text === undefined) throw new WireError("invalid_utf8", position);
   return text;
+}
+
+function takes(kindName: FieldKindName): string {
+  if (kindName === "raw") return `1 to ${FIELD_LENGTH_MAX} bytes`;
+  if (kindName === "string") return `text of 1 to ${FIELD_LENGTH_MAX} bytes of UTF-8`;
+  if (kindName === "bool") return "true or false";
+  if (kindName.startsWith("float")) return "a number";
+  const bits = (FIELD_LENGTHS[kindName] ?? 0) * 8;
+  return `a whole number of ${bits} bits${kindName.startsWith("u") ? ", from 0" : ""}`;
 }
 
 function fieldBytes(kindName: FieldKindName, value: FieldValue): Uint8Array | undefined {

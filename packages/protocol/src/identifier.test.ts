@@ -46,6 +46,13 @@ test("what cannot travel is refused with InvalidIdentifier", () => {
       (error) => isCodedError(error, ErrorCode.InvalidIdentifier),
     );
   }
+  // What a program without types hands over.
+  for (const value of [undefined, null, true, 7n, {}, [], { kind: "id", id: 1 }, { kind: "name" }]) {
+    assert.throws(
+      () => toIdentifier(value as never),
+      (error) => isCodedError(error, ErrorCode.InvalidIdentifier),
+    );
+  }
   assert.throws(
     () => encodeWith(writeIdentifier, { kind: "name", name: "" }),
     (error) => isCodedError(error, ErrorCode.InvalidIdentifier),

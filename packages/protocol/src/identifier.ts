@@ -20,7 +20,10 @@ const ID_MAX = 4_294_967_295;
 export function toIdentifier(value: number | string | Identifier): Identifier {
   if (typeof value === "number") return checkIdentifier({ kind: "numeric", id: value });
   if (typeof value === "string") return checkIdentifier({ kind: "name", name: value });
-  return checkIdentifier(value);
+  if (value?.kind === "numeric" || value?.kind === "name") return checkIdentifier(value);
+  const message =
+    "A stream, topic, consumer, group or user is named by its id, a number, or by its name, a string.";
+  throw new CodedError(ErrorCode.InvalidIdentifier, message);
 }
 
 /** Shape: `kind u8` (1 numeric, 2 name), `length u8`, then u32 or UTF-8 text. */

@@ -2,12 +2,11 @@ import { CodedError } from "@millrace/errors";
 import { NAME_LENGTH_MAX, NAME_LENGTH_MIN } from "./bounds.ts";
 
 const BYTES_PER_UNIT_MAX = 3;
-const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** True when `text` can travel as a name: 1..=255 bytes of UTF-8, without half a surrogate pair. */
 export function isName(text: string): boolean {
-  if (text.length < NAME_LENGTH_MIN || text.length > NAME_LENGTH_MAX || LONE_SURROGATE.test(text))
-    return false;
+  if (typeof text !== "string") return false;
+  if (text.length < NAME_LENGTH_MIN || text.length > NAME_LENGTH_MAX || !text.isWellFormed()) return false;
   // A UTF-16 unit is at most 3 bytes of UTF-8, so only long names need to be measured.
   if (text.length * BYTES_PER_UNIT_MAX <= NAME_LENGTH_MAX) return true;
   return new TextEncoder().encode(text).length <= NAME_LENGTH_MAX;

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { type Manifest, packAll, publishedPackages, runOnce, startServer } from "./packed.ts";
+import { type Manifest, packAll, publishedPackages, root, runOnce, startServer } from "./packed.ts";
 
 const INSTALL_HOOKS = ["preinstall", "install", "postinstall", "prepare"];
 const CLIENT_LENGTH_MAX = 2_000_000;
@@ -75,6 +75,32 @@ test("our own packages bring no test, no source map and a license", () => {
       `${manifest.name} has no LICENSE`,
     );
   }
+});
+
+/** What a program for Node alone is checked with: no types of a browser, and those of libraries too. */
+const STRICT = {
+  ...{ strict: true, skipLibCheck: false, exactOptionalPropertyTypes: true, noEmit: true },
+  ...{ module: "nodenext", target: "es2022", lib: ["es2022", "esnext.disposable"] },
+  ...{ types: ["node"], typeRoots: [join(root, "node_modules/@types")] },
+};
+const PROGRAM = `import { type ClientOptions, MillraceClient } from "@millrace/client";
+const options: ClientOptions = { username: "iggy", password: "iggy", signal: AbortSignal.timeout(1000) };
+await using client = await MillraceClient.connect(options);
+await using producer = client.producer({ stream: "s", topic: "t" });
+const { offset } = await producer.send({ payload: { json: {} }, headers: { attempt: 1 } });
+offset satisfies bigint | undefined;
+`;
+
+test("a strict program of TypeScript without the types of a browser takes the client's types", () => {
+  writeFileSync(join(app, "program.ts"), PROGRAM);
+  const config = { compilerOptions: STRICT, files: ["program.ts"] };
+  writeFileSync(join(app, "tsconfig.json"), JSON.stringify(config));
+  assert.equal(runOnce(join(root, "node_modules/.bin/tsc"), ["-p", "tsconfig.json"], app), "");
+});
+
+test("whoever writes CommonJS requires the client", () => {
+  const script = `const { MillraceClient } = require("@millrace/client"); console.log(typeof MillraceClient.connect)`;
+  assert.equal(runOnce("node", ["--input-type=commonjs", "-e", script], app), "function\n");
 });
 
 test("the client and what it needs stay under 2 MB", () => {

@@ -5,7 +5,8 @@ import { fileURLToPath } from "node:url";
 
 /** A registry that does not answer makes a run fail rather than last for ever. */
 const RUN_MAX_MS = 240_000;
-const root = fileURLToPath(new URL("../../..", import.meta.url));
+/** The folder of the repository. */
+export const root = fileURLToPath(new URL("../../..", import.meta.url));
 
 /** The parts of a manifest that decide what an install does. */
 export interface Manifest {

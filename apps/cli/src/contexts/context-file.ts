@@ -62,11 +62,8 @@ export class ContextFile {
   create({ name, values }: Context): void {
     const tables = this.#tables();
     if (name === DEFAULT_CONTEXT)
-      throw unusableFile("The context default is there already and holds nothing; choose another name.");
-    if (Object.hasOwn(tables, name))
-      throw unusableFile(
-        `There is a context "${name}" already; delete it with: millrace context delete ${name}`,
-      );
+      throw ofDefault("The context default is there already and holds nothing; choose another name.");
+    if (Object.hasOwn(tables, name)) throw exists(name);
     this.#write({ ...tables, [name]: values });
   }
 
@@ -78,7 +75,8 @@ export class ContextFile {
 
   /** Removes a context; `default` is active when it was. @throws CodedError ResourceNotFound */
   delete(name: string): void {
-    if (name === DEFAULT_CONTEXT) throw unusableFile("The context default cannot be deleted.");
+    if (name === DEFAULT_CONTEXT)
+      throw ofDefault("The context default cannot be deleted: it is always there and holds nothing.");
     this.get(name);
     const { [name]: _, ...others } = this.#tables();
     this.#write(others);
@@ -110,6 +108,18 @@ function contextOf(name: string, tables: TomlTable): Context {
 
 function isTable(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
+}
+
+function ofDefault(message: string): CodedError {
+  const next = "List the contexts with: millrace context list";
+  return new CodedError(ErrorCode.InvalidConfiguration, message, { details: { next } });
+}
+
+function exists(name: string): CodedError {
+  const next = `Choose another name, or delete it first with: millrace context delete ${name}`;
+  return new CodedError(ErrorCode.InvalidConfiguration, `There is a context "${name}" already.`, {
+    details: { next },
+  });
 }
 
 function missing(name: string): CodedError {

@@ -2,7 +2,8 @@ import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import { InvalidArgumentError } from "commander";
 import { ExitCode } from "../exit-codes.ts";
 import { LineTooLongError } from "../formats/lines.ts";
-import { nextStep, type Target } from "./next-step.ts";
+import { sentenceOf } from "./named-things.ts";
+import { NAMING_USERS, nextStep, type Target } from "./next-step.ts";
 import { codedFromSystem } from "./system-failure.ts";
 import { MissingCredentialsError, UsageError } from "./usage-error.ts";
 
@@ -70,7 +71,6 @@ const TYPED_CODES = new Set<number>([
 ]);
 /** Of a login these are a matter of access; of a command that names a user, of what was typed. */
 const USER_CODES = new Set<number>([ErrorCode.InvalidUsername, ErrorCode.InvalidPassword]);
-const NAMING_USERS = new Set(["user create", "user name", "user password"]);
 
 const DAMAGE_CODES = new Set<number>([ErrorCode.PartitionDamaged, ErrorCode.MetadataDamaged]);
 
@@ -86,7 +86,7 @@ export function failureOf(error: unknown, target: Target): Failure {
   if (coded === undefined) return { ...plainFailure(error, ExitCode.failed), next: LOOK_CLOSER, causes };
   return {
     exitCode: isTyped(coded.code, target) ? ExitCode.usage : exitCodeOf(coded.code),
-    message: coded.message,
+    message: sentenceOf(coded, target),
     code: coded.code,
     name: coded.name,
     next: ownNext(coded) ?? nextStep(coded.code, target) ?? LOOK_CLOSER,

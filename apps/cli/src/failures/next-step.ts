@@ -1,5 +1,6 @@
 import { ErrorCode } from "@millrace/errors";
 import type { KeyValue } from "../formats/key-value.ts";
+import { aboutDigits } from "./named-things.ts";
 import { RIGHT_OF_COMMAND } from "./rights.table.ts";
 
 /** The things that a command line names, as they were typed. */
@@ -13,6 +14,9 @@ export interface Target {
   readonly partition?: string;
   readonly consumer?: string;
   readonly user?: string;
+  readonly group?: string;
+  /** The name of something to make, or its new one. */
+  readonly name?: string;
   /** Options of a topic that were given by `--set`. */
   readonly set?: readonly KeyValue[];
 }
@@ -24,8 +28,9 @@ const ADDRESS_OPTIONS: ReadonlyMap<string | undefined, string> = new Map([
   ["ws", "--websocket-server-address HOST:PORT"],
   ["http", "--http-api-url http://HOST:PORT"],
 ]);
+const TCP_OPTION = "--tcp-server-address HOST:PORT";
 const startServer = ({ transport }: Target) => {
-  const option = ADDRESS_OPTIONS.get(transport) ?? "--tcp-server-address HOST:PORT";
+  const option = ADDRESS_OPTIONS.get(transport) ?? TCP_OPTION;
   return `Is the server running? Start one with: millrace server. Name another with ${option} before the command.`;
 };
 const CHECK_LOGIN =
@@ -38,20 +43,23 @@ const CHECK_OUTCOME = "The server may have done it: look before you repeat the c
 const LIST_USERS = "List the users with: millrace user list";
 const LIST_TOKENS = "List your tokens with: millrace pat list";
 
+/** Commands that give a user a name or a password. */
+export const NAMING_USERS: ReadonlySet<string> = new Set(["user create", "user name", "user password"]);
+
 /** Commands that put something into a stream or topic: whoever runs one may have forgotten to make it. */
 const FILLING = new Set(["message send", "topic create", "consumer-group create"]);
 
 const listStreams = (target: Target) => {
   const { stream } = target;
-  return `List the streams with: millrace stream list${orCreate(target, stream, "stream create")}`;
+  return `List the streams with: millrace stream list${orCreate(target, stream, "stream create")}${aboutDigits("stream", stream)}`;
 };
 const listTopics = (target: Target) => {
   const place = word(target.stream, "STREAM");
   const create = orCreate(target, target.topic, `topic create ${place}`, " 1 none");
-  return `List the topics with: millrace topic list ${place}${create}`;
+  return `List the topics with: millrace topic list ${place}${create}${aboutDigits("topic", target.topic)}`;
 };
-const listGroups = ({ stream, topic }: Target) =>
-  `List the groups with: millrace consumer-group list ${word(stream, "STREAM")} ${word(topic, "TOPIC")}`;
+const listGroups = ({ stream, topic, group }: Target) =>
+  `List the groups with: millrace consumer-group list ${word(stream, "STREAM")} ${word(topic, "TOPIC")}${aboutDigits("group", group)}`;
 const showTopic = ({ stream, topic }: Target) =>
   `Show the topic's partitions with: millrace topic get ${word(stream, "STREAM")} ${word(topic, "TOPIC")}`;
 
@@ -67,8 +75,11 @@ const ADVICE: ReadonlyMap<number, Advice> = new Map<number, Advice>([
   [ErrorCode.Unauthenticated, CHECK_LOGIN],
   [ErrorCode.Unauthorized, missingRight],
   [ErrorCode.InvalidCredentials, CHECK_PASSWORD],
-  [ErrorCode.InvalidUsername, "A user name has 3 to 50 bytes."],
-  [ErrorCode.InvalidPassword, "A password has 3 to 100 bytes."],
+  [
+    ErrorCode.InvalidUsername,
+    choosing("Choose a name of 3 to 50 bytes; letters outside ASCII have two to four."),
+  ],
+  [ErrorCode.InvalidPassword, choosing("Choose a password of 3 to 100 bytes.")],
   [ErrorCode.UserAlreadyExists, `Choose another name. ${LIST_USERS}`],
   [ErrorCode.CannotDeleteUser, "Root stays; rename it or change its password instead."],
   [ErrorCode.CannotChangePermissions, "Root may do everything and stays active."],
@@ -132,11 +143,23 @@ const ADVICE: ReadonlyMap<number, Advice> = new Map<number, Advice>([
   [ErrorCode.InvalidTlsCertificatePath, (target) => `Check ${tlsOption(target)}-ca-file.`],
   [ErrorCode.CannotDecryptData, "Check --encryption-key; without it payloads are shown as they are stored."],
   [ErrorCode.DiskFull, "Free some space on the server's disk."],
-  [ErrorCode.RequestTimeout, CHECK_OUTCOME],
+  // A write that may have happened is OutcomeUnknown.
+  [ErrorCode.RequestTimeout, notInTime],
   [ErrorCode.OutcomeUnknown, CHECK_OUTCOME],
   [ErrorCode.TooManyConnections, TRY_AGAIN],
   [ErrorCode.ShuttingDown, TRY_AGAIN],
 ]);
+
+/** Nothing was changed: a request that may have been is another code. */
+function notInTime({ transport }: Target): string {
+  const option = ADDRESS_OPTIONS.get(transport) ?? TCP_OPTION;
+  return `The server is busy, or another program answers there: try again, or name another with ${option} before the command.`;
+}
+
+/** Who is to choose a user name or a password is told their bounds; who logs in has to know his. */
+function choosing(advice: string): Advice {
+  return ({ command = "" }) => (NAMING_USERS.has(command) ? advice : CHECK_LOGIN);
+}
 
 /** A sentence that says what to do about an error code, or undefined when there is nothing to say. */
 export function nextStep(code: number, target: Target): string | undefined {
@@ -188,7 +211,7 @@ function missingRight({ command = "" }: Target): string {
 }
 
 function missingTarget(target: Target): string {
-  if (target.user !== undefined) return LIST_USERS;
+  if (target.user !== undefined) return `${LIST_USERS}${aboutDigits("user", target.user)}`;
   if (target.stream === undefined && target.consumer === undefined) return LIST_TOKENS;
   if (target.topic !== undefined) return `${showTopic(target)}. ${listStreams({})}`;
   return listStreams(target);

@@ -44,6 +44,29 @@ test("a table has one line a row under its titles", () => {
   assert.match(lines[3] ?? "", /340282366920938463463374607431768211455.*ONE/);
 });
 
+test("a long table is as wide everywhere as its widest row, and takes no longer than its rows", async () => {
+  const things = Array.from({ length: 10_000 }, (_, index) => ({ id: BigInt(index), name: "x" }));
+  things[9_850] = { id: 0n, name: "the widest of all names" };
+  const startMs = performance.now();
+  const lines = render(rows(FIELDS, things, "none"), "table", plain)
+    .trimEnd()
+    .split("\n");
+  assert.ok(performance.now() - startMs < 12_000, "the square of the rows takes half a minute");
+  assert.equal(lines.length, 10_004);
+  assert.deepEqual([...new Set(lines.map((line) => line.length))], [lines[0]?.length]);
+  assert.deepEqual(
+    lines.slice(3, -1).map((line) => Number(/\d+/.exec(line)?.[0])),
+    things.map(({ id }) => Number(id)),
+  );
+  assert.ok(lines[9_853]?.includes("THE WIDEST OF ALL NAMES │"));
+  for (const [at, mark] of [
+    [0, "┌"],
+    [2, "├"],
+    [-1, "└"],
+  ] as const)
+    assert.equal(lines.at(at)?.[0], mark);
+});
+
 test("a list has one line a row, fields joined by bars, and no titles", () => {
   assert.equal(render(rows(FIELDS, THINGS.slice(0, 1), "none"), "list", plain), `${THINGS[0]?.id}|ONE\n`);
 });

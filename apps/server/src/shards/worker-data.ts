@@ -1,4 +1,5 @@
 import type { BrokerConfig } from "@millrace/broker";
+import type { SharedMemory } from "@millrace/framing";
 import type { ShardWayEnd } from "@millrace/platform/node";
 import type { MemoryPart } from "./split-memory.ts";
 
@@ -7,7 +8,7 @@ export interface ShardWorkerData {
   readonly shard: number;
   readonly shardsCount: number;
   /** The memory that all shards share, and the part of it that is this one's. */
-  readonly memory: WebAssembly.Memory;
+  readonly memory: SharedMemory;
   readonly part: MemoryPart;
   /** Its way to shard 0. */
   readonly way: ShardWayEnd;

@@ -12,6 +12,7 @@ import {
   type VerifyPartitionReply,
   type VerifyPlace,
 } from "@millrace/protocol";
+import { checkedU32 } from "../client-options.ts";
 import { nothing } from "../connection/requester.ts";
 import { GroupCalls } from "./group-calls.ts";
 import type { Name } from "./stream-calls.ts";
@@ -38,7 +39,7 @@ const FROM_START: VerifyPlace = { segment: 0, opsPosition: 0, logPosition: 0 };
 export class CareCalls extends GroupCalls {
   /** Diagnostics of the server as the bytes of a ZIP file. Needs permission to read servers. */
   getSnapshot(snapshot: GetSnapshot): Promise<Uint8Array> {
-    const body = encodeGetSnapshot(snapshot);
+    const body = () => encodeGetSnapshot(snapshot);
     return this.request({ command: "GetSnapshot", body, decode: (payload) => payload.slice() });
   }
 
@@ -47,8 +48,7 @@ export class CareCalls extends GroupCalls {
    * the topic.
    */
   flushUnsavedBuffer(place: PartitionPlace & { readonly fsync?: boolean }): Promise<void> {
-    const { fsync = false } = place;
-    const body = encodeFlushUnsavedBuffer({ ...targetOf(place), fsync });
+    const body = () => encodeFlushUnsavedBuffer({ ...targetOf(place), fsync: place.fsync ?? false });
     return this.request({ command: "FlushUnsavedBuffer", body, decode: nothing });
   }
 
@@ -57,8 +57,10 @@ export class CareCalls extends GroupCalls {
    * until there is none. Millrace servers only; others answer InvalidCommand.
    */
   verifyPartition(step: VerifyStepRequest): Promise<VerifyPartitionReply> {
-    const { from = FROM_START, lengthMax = 0 } = step;
-    const body = encodeVerifyPartition({ ...targetOf(step), from, lengthMax });
+    const body = () => {
+      const { from = FROM_START, lengthMax = 0 } = step;
+      return encodeVerifyPartition({ ...targetOf(step), from, lengthMax });
+    };
     return this.request({ command: "VerifyPartition", body, decode: decodeVerifyPartitionReply });
   }
 
@@ -72,12 +74,12 @@ export class CareCalls extends GroupCalls {
   repairPartition(
     place: PartitionPlace & { readonly offsets?: RepairPartition["offsets"] },
   ): Promise<RepairPartitionReply> {
-    const { offsets = "proven" } = place;
-    const body = encodeRepairPartition({ ...targetOf(place), offsets });
+    const body = () => encodeRepairPartition({ ...targetOf(place), offsets: place.offsets ?? "proven" });
     return this.request({ command: "RepairPartition", body, decode: decodeRepairPartitionReply });
   }
 }
 
 function targetOf({ stream, topic, partitionId = 0 }: PartitionPlace) {
-  return { stream: toIdentifier(stream), topic: toIdentifier(topic), partitionId };
+  const place = { stream: toIdentifier(stream), topic: toIdentifier(topic) };
+  return { ...place, partitionId: checkedU32("partitionId", partitionId) };
 }

@@ -17,6 +17,7 @@ import {
   toIdentifier,
 } from "@millrace/protocol";
 import { nothing } from "../connection/requester.ts";
+import { checkedName } from "./check-length.ts";
 import type { Name } from "./stream-calls.ts";
 import { TokenCalls } from "./token-calls.ts";
 
@@ -42,47 +43,48 @@ export class GroupCalls extends TokenCalls {
    * ConsumerGroupNameAlreadyExists.
    */
   createConsumerGroup(stream: Name, topic: Name, name: string): Promise<GroupDetails> {
-    const body = encodeCreateConsumerGroup({
-      stream: toIdentifier(stream),
-      topic: toIdentifier(topic),
-      name,
-    });
+    const body = () =>
+      encodeCreateConsumerGroup({
+        stream: toIdentifier(stream),
+        topic: toIdentifier(topic),
+        name: checkedName("consumer group", name),
+      });
     return this.request({ command: "CreateConsumerGroup", body, decode: decodeCreateConsumerGroupReply });
   }
 
   /** Deletes a group, its memberships and its offsets. Throws ConsumerGroupIdNotFound. */
   deleteConsumerGroup(place: GroupPlace): Promise<void> {
-    const body = encodeDeleteConsumerGroup(target(place));
+    const body = () => encodeDeleteConsumerGroup(target(place));
     return this.request({ command: "DeleteConsumerGroup", body, decode: nothing });
   }
 
   /** A group with its members and what they own, or undefined. Throws StreamIdNotFound, TopicIdNotFound. */
   getConsumerGroup(place: GroupPlace): Promise<GroupDetails | undefined> {
-    const body = encodeGetConsumerGroup(target(place));
+    const body = () => encodeGetConsumerGroup(target(place));
     return this.request({ command: "GetConsumerGroup", body, decode: decodeGetConsumerGroupReply });
   }
 
   /** The groups of a topic, sorted by id. Throws StreamIdNotFound, TopicIdNotFound. */
   getConsumerGroups(stream: Name, topic: Name): Promise<readonly GroupRecord[]> {
-    const body = encodeGetConsumerGroups({ stream: toIdentifier(stream), topic: toIdentifier(topic) });
+    const body = () => encodeGetConsumerGroups({ stream: toIdentifier(stream), topic: toIdentifier(topic) });
     return this.request({ command: "GetConsumerGroups", body, decode: decodeGetConsumerGroupsReply });
   }
 
   /** Makes this client a member until it leaves or its connection ends. Throws ConsumerGroupIdNotFound. */
   joinConsumerGroup(place: GroupPlace): Promise<void> {
-    const body = encodeJoinConsumerGroup(target(place));
+    const body = () => encodeJoinConsumerGroup(target(place));
     return this.request({ command: "JoinConsumerGroup", body, decode: nothing });
   }
 
   /** Ends this client's membership. Throws ConsumerGroupIdNotFound, ConsumerGroupMemberNotFound. */
   leaveConsumerGroup(place: GroupPlace): Promise<void> {
-    const body = encodeLeaveConsumerGroup(target(place));
+    const body = () => encodeLeaveConsumerGroup(target(place));
     return this.request({ command: "LeaveConsumerGroup", body, decode: nothing });
   }
 
   /** The partitions this client may poll for the group now; undefined when it is no member. */
   syncConsumerGroup(place: GroupPlace): Promise<GroupAssignment | undefined> {
-    const body = encodeSyncConsumerGroup(target(place));
+    const body = () => encodeSyncConsumerGroup(target(place));
     return this.request({ command: "SyncConsumerGroup", body, decode: decodeSyncConsumerGroupReply });
   }
 }

@@ -6,6 +6,7 @@ import {
   type OffsetTarget,
   toIdentifier,
 } from "@millrace/protocol";
+import { checkedU32, checkedU64 } from "../client-options.ts";
 import { nothing } from "../connection/requester.ts";
 import type { Name } from "./stream-calls.ts";
 import { TopicCalls } from "./topic-calls.ts";
@@ -30,14 +31,14 @@ export interface StoredOffset {
 /** The target of a poll or offset command as the protocol writes it. */
 export function offsetTarget(place: OffsetPlace): OffsetTarget {
   const { consumer } = place;
-  const isGroup = typeof consumer === "object" && "group" in consumer;
+  const isGroup = typeof consumer === "object" && consumer !== null && "group" in consumer;
   return {
     consumer: isGroup
       ? { kind: "group", id: toIdentifier(consumer.group) }
       : { kind: "consumer", id: toIdentifier(consumer) },
     stream: toIdentifier(place.stream),
     topic: toIdentifier(place.topic),
-    partitionId: place.partitionId ?? 0,
+    partitionId: checkedU32("partitionId", place.partitionId ?? 0),
   };
 }
 
@@ -47,7 +48,7 @@ export class OffsetCalls extends TopicCalls {
   getConsumerOffset(place: OffsetPlace): Promise<StoredOffset | undefined> {
     return this.request({
       command: "GetConsumerOffset",
-      body: encodeGetConsumerOffset(offsetTarget(place)),
+      body: () => encodeGetConsumerOffset(offsetTarget(place)),
       decode: (payload) => {
         const record = decodeGetConsumerOffsetReply(payload);
         if (record === undefined) return undefined;
@@ -62,13 +63,16 @@ export class OffsetCalls extends TopicCalls {
    * the end.
    */
   storeConsumerOffset(place: OffsetPlace & { readonly offset: bigint }): Promise<void> {
-    const body = encodeStoreConsumerOffset({ ...offsetTarget(place), offset: place.offset, ack: "quorum" });
+    const body = () => {
+      const offset = checkedU64("offset", place.offset);
+      return encodeStoreConsumerOffset({ ...offsetTarget(place), offset, ack: "quorum" });
+    };
     return this.request({ command: "StoreConsumerOffset", body, decode: nothing });
   }
 
   /** Forgets a stored offset. Throws ConsumerOffsetNotFound. */
   deleteConsumerOffset(place: OffsetPlace): Promise<void> {
-    const body = encodeDeleteConsumerOffset({ ...offsetTarget(place), ack: "quorum" });
+    const body = () => encodeDeleteConsumerOffset({ ...offsetTarget(place), ack: "quorum" });
     return this.request({ command: "DeleteConsumerOffset", body, decode: nothing });
   }
 }

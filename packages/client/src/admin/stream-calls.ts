@@ -12,6 +12,7 @@ import {
 } from "@millrace/protocol";
 import { nothing } from "../connection/requester.ts";
 import { type Stream, type StreamDetails, streamDetailsOf, streamOf } from "./catalog-shapes.ts";
+import { checkedName } from "./check-length.ts";
 import { type RawOptionValue, rawOptionField } from "./option-values.ts";
 import { SystemCalls } from "./system-calls.ts";
 
@@ -36,7 +37,7 @@ export class StreamCalls extends SystemCalls {
   createStream(name: string, options: StreamOptions = {}): Promise<StreamDetails> {
     return this.request({
       command: "CreateStream",
-      body: encodeCreateStream({ name, options: optionEntries(options) }),
+      body: () => encodeCreateStream({ name: checkedName("stream", name), options: optionEntries(options) }),
       decode: (payload) => streamDetailsOf(decodeCreateStreamReply(payload)),
     });
   }
@@ -45,7 +46,7 @@ export class StreamCalls extends SystemCalls {
   getStream(stream: Name): Promise<StreamDetails | undefined> {
     return this.request({
       command: "GetStream",
-      body: encodeGetStream({ stream: toIdentifier(stream) }),
+      body: () => encodeGetStream({ stream: toIdentifier(stream) }),
       decode: (payload) => {
         const record = decodeGetStreamReply(payload);
         return record === undefined ? undefined : streamDetailsOf(record);
@@ -63,19 +64,24 @@ export class StreamCalls extends SystemCalls {
 
   /** Renames a stream. Throws StreamIdNotFound, StreamNameAlreadyExists. */
   updateStream(stream: Name, update: { readonly name: string } & StreamOptions): Promise<void> {
-    const body = { stream: toIdentifier(stream), name: update.name, options: optionEntries(update) };
-    return this.request({ command: "UpdateStream", body: encodeUpdateStream(body), decode: nothing });
+    const body = () =>
+      encodeUpdateStream({
+        stream: toIdentifier(stream),
+        name: checkedName("stream", update.name),
+        options: optionEntries(update),
+      });
+    return this.request({ command: "UpdateStream", body, decode: nothing });
   }
 
   /** Deletes a stream with everything in it. Throws StreamIdNotFound. */
   deleteStream(stream: Name): Promise<void> {
-    const body = encodeDeleteStream({ stream: toIdentifier(stream) });
+    const body = () => encodeDeleteStream({ stream: toIdentifier(stream) });
     return this.request({ command: "DeleteStream", body, decode: nothing });
   }
 
   /** Removes every message of a stream; topics and partitions stay. Throws StreamIdNotFound. */
   purgeStream(stream: Name): Promise<void> {
-    const body = encodePurgeStream({ stream: toIdentifier(stream) });
+    const body = () => encodePurgeStream({ stream: toIdentifier(stream) });
     return this.request({ command: "PurgeStream", body, decode: nothing });
   }
 }

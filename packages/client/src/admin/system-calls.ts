@@ -19,6 +19,7 @@ import {
   type OptionScope,
   toIdentifier,
 } from "@millrace/protocol";
+import { checkedU32 } from "../client-options.ts";
 import { type CommandRequest, nothing, requestCommand } from "../connection/requester.ts";
 import type { Session } from "../connection/session.ts";
 import { type Stats, statsOf } from "./stats.ts";
@@ -89,7 +90,7 @@ export class SystemCalls {
   getClient(clientId: number): Promise<ClientDetails | undefined> {
     return this.request({
       command: "GetClient",
-      body: encodeGetClient({ clientId }),
+      body: () => encodeGetClient({ clientId: checkedU32("clientId", clientId) }),
       decode: decodeGetClientReply,
     });
   }
@@ -110,7 +111,7 @@ export class SystemCalls {
    * Millrace servers only; others answer InvalidCommand.
    */
   getClusterGroups(page: ClusterGroupsRequest = {}): Promise<ClusterGroups> {
-    const body = clusterGroupsBody(page);
+    const body = () => clusterGroupsBody(page);
     return this.request({ command: "GetClusterGroups", body, decode: decodeGetClusterGroupsReply });
   }
 
@@ -118,7 +119,7 @@ export class SystemCalls {
   describeOptions(scope: OptionScope = "topic"): Promise<readonly KnownOption[]> {
     return this.request({
       command: "DescribeOptions",
-      body: encodeDescribeOptions({ scope }),
+      body: () => encodeDescribeOptions({ scope }),
       decode: (payload) => decodeDescribeOptionsReply(payload).map(knownOptionOf),
     });
   }

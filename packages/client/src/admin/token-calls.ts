@@ -7,14 +7,25 @@ import {
   TOKEN_NAME_LENGTH_MAX,
   TOKEN_NAME_LENGTH_MIN,
 } from "@millrace/protocol";
+import { checkedU64 } from "../client-options.ts";
 import { nothing } from "../connection/requester.ts";
-import { checkLength, UserCalls } from "./user-calls.ts";
+import { checkLength } from "./check-length.ts";
+import { UserCalls } from "./user-calls.ts";
 
 /** A personal access token without its secret. */
 export interface PersonalAccessToken {
   readonly name: string;
   /** Micros since 1970; undefined for never. */
   readonly expiresAt: bigint | undefined;
+}
+
+function newTokenBody(name: string, expiry: bigint): Uint8Array {
+  checkLength("The name of a token", name, {
+    min: TOKEN_NAME_LENGTH_MIN,
+    max: TOKEN_NAME_LENGTH_MAX,
+    code: ErrorCode.InvalidPersonalAccessTokenName,
+  });
+  return encodeCreatePersonalAccessToken({ name, expiryMicros: checkedU64("expiry", expiry) });
 }
 
 /** Calls about one's own personal access tokens. They need a login and no permission. */
@@ -28,15 +39,10 @@ export class TokenCalls extends UserCalls {
    *         PersonalAccessTokensLimitReached, InvalidPersonalAccessTokenExpiry; RequestAlreadyApplied when
    *         the connection was lost before the answer: the token is there, its text is lost, so delete it
    */
-  async createPersonalAccessToken(name: string, options: { readonly expiry?: bigint } = {}): Promise<string> {
-    checkLength("The name of a token", name, {
-      min: TOKEN_NAME_LENGTH_MIN,
-      max: TOKEN_NAME_LENGTH_MAX,
-      code: ErrorCode.InvalidPersonalAccessTokenName,
-    });
+  createPersonalAccessToken(name: string, options: { readonly expiry?: bigint } = {}): Promise<string> {
     return this.request({
       command: "CreatePersonalAccessToken",
-      body: encodeCreatePersonalAccessToken({ name, expiryMicros: options.expiry ?? 0n }),
+      body: () => newTokenBody(name, options.expiry ?? 0n),
       decode: decodeCreatePersonalAccessTokenReply,
     });
   }
@@ -55,7 +61,7 @@ export class TokenCalls extends UserCalls {
 
   /** Deletes a token; sessions that began with it go on. Throws ResourceNotFound. */
   deletePersonalAccessToken(name: string): Promise<void> {
-    const body = encodeDeletePersonalAccessToken({ name });
+    const body = () => encodeDeletePersonalAccessToken({ name });
     return this.request({ command: "DeletePersonalAccessToken", body, decode: nothing });
   }
 }

@@ -19,8 +19,10 @@ import {
   type TopicTarget,
   toIdentifier,
 } from "@millrace/protocol";
+import { checkedU32 } from "../client-options.ts";
 import { nothing } from "../connection/requester.ts";
 import { type Topic, type TopicDetails, topicDetailsOf, topicOf } from "./catalog-shapes.ts";
+import { checkedName } from "./check-length.ts";
 import { type TopicRetention, topicRetentionOf } from "./retention-shapes.ts";
 import { type Name, StreamCalls } from "./stream-calls.ts";
 import { type TopicOptions, topicOptionEntries } from "./topic-options.ts";
@@ -41,6 +43,10 @@ function target(stream: Name, topic: Name): TopicTarget {
   return { stream: toIdentifier(stream), topic: toIdentifier(topic) };
 }
 
+function countOf(stream: Name, topic: Name, partitionsCount: number) {
+  return { ...target(stream, topic), partitionsCount: checkedU32("partitionsCount", partitionsCount) };
+}
+
 /** Calls about topics, partitions and segments. */
 export class TopicCalls extends StreamCalls {
   /**
@@ -50,12 +56,13 @@ export class TopicCalls extends StreamCalls {
   createTopic(stream: Name, topic: NewTopic): Promise<TopicDetails> {
     return this.request({
       command: "CreateTopic",
-      body: encodeCreateTopic({
-        stream: toIdentifier(stream),
-        partitionsCount: topic.partitionsCount ?? 1,
-        name: topic.name,
-        options: topicOptionEntries(topic),
-      }),
+      body: () =>
+        encodeCreateTopic({
+          stream: toIdentifier(stream),
+          partitionsCount: checkedU32("partitionsCount", topic.partitionsCount ?? 1),
+          name: checkedName("topic", topic.name),
+          options: topicOptionEntries(topic),
+        }),
       decode: (payload) => topicDetailsOf(decodeCreateTopicReply(payload)),
     });
   }
@@ -64,7 +71,7 @@ export class TopicCalls extends StreamCalls {
   getTopic(stream: Name, topic: Name): Promise<TopicDetails | undefined> {
     return this.request({
       command: "GetTopic",
-      body: encodeGetTopic(target(stream, topic)),
+      body: () => encodeGetTopic(target(stream, topic)),
       decode: (payload) => {
         const record = decodeGetTopicReply(payload);
         return record === undefined ? undefined : topicDetailsOf(record);
@@ -92,7 +99,7 @@ export class TopicCalls extends StreamCalls {
     const partitionsCount = RETENTION_PARTITIONS_MAX;
     return this.request({
       command: "GetTopicRetention",
-      body: encodeGetTopicRetention({ ...place, firstPartitionId, partitionsCount }),
+      body: () => encodeGetTopicRetention({ ...place, firstPartitionId, partitionsCount }),
       decode: decodeGetTopicRetentionReply,
     });
   }
@@ -101,39 +108,42 @@ export class TopicCalls extends StreamCalls {
   getTopics(stream: Name): Promise<readonly Topic[]> {
     return this.request({
       command: "GetTopics",
-      body: encodeGetTopics({ stream: toIdentifier(stream) }),
+      body: () => encodeGetTopics({ stream: toIdentifier(stream) }),
       decode: (payload) => decodeGetTopicsReply(payload).map(topicOf),
     });
   }
 
   /** Changes name and options. Throws TopicIdNotFound, TopicNameAlreadyExists, UnsupportedOptionKey. */
   updateTopic(stream: Name, topic: Name, update: TopicUpdate): Promise<void> {
-    const options = topicOptionEntries(update);
-    const body = encodeUpdateTopic({ ...target(stream, topic), name: update.name, options });
+    const body = () => {
+      const options = topicOptionEntries(update);
+      const name = checkedName("topic", update.name);
+      return encodeUpdateTopic({ ...target(stream, topic), name, options });
+    };
     return this.request({ command: "UpdateTopic", body, decode: nothing });
   }
 
   /** Deletes a topic with everything in it. Throws StreamIdNotFound, TopicIdNotFound. */
   deleteTopic(stream: Name, topic: Name): Promise<void> {
-    const body = encodeDeleteTopic(target(stream, topic));
+    const body = () => encodeDeleteTopic(target(stream, topic));
     return this.request({ command: "DeleteTopic", body, decode: nothing });
   }
 
   /** Removes every message of a topic; partitions stay. Throws StreamIdNotFound, TopicIdNotFound. */
   purgeTopic(stream: Name, topic: Name): Promise<void> {
-    const body = encodePurgeTopic(target(stream, topic));
+    const body = () => encodePurgeTopic(target(stream, topic));
     return this.request({ command: "PurgeTopic", body, decode: nothing });
   }
 
   /** Adds 1 to 1000 partitions behind the highest. Keys may lead to other partitions afterwards. */
   createPartitions(stream: Name, topic: Name, partitionsCount: number): Promise<void> {
-    const body = encodeCreatePartitions({ ...target(stream, topic), partitionsCount });
+    const body = () => encodeCreatePartitions(countOf(stream, topic, partitionsCount));
     return this.request({ command: "CreatePartitions", body, decode: nothing });
   }
 
   /** Removes the 1 to 1000 highest partitions with their messages. */
   deletePartitions(stream: Name, topic: Name, partitionsCount: number): Promise<void> {
-    const body = encodeDeletePartitions({ ...target(stream, topic), partitionsCount });
+    const body = () => encodeDeletePartitions(countOf(stream, topic, partitionsCount));
     return this.request({ command: "DeletePartitions", body, decode: nothing });
   }
 
@@ -142,7 +152,12 @@ export class TopicCalls extends StreamCalls {
    * error.
    */
   deleteSegments(stream: Name, topic: Name, partitionId: number, segmentsCount: number): Promise<void> {
-    const body = encodeDeleteSegments({ ...target(stream, topic), partitionId, segmentsCount });
+    const body = () =>
+      encodeDeleteSegments({
+        ...target(stream, topic),
+        partitionId: checkedU32("partitionId", partitionId),
+        segmentsCount: checkedU32("segmentsCount", segmentsCount),
+      });
     return this.request({ command: "DeleteSegments", body, decode: nothing });
   }
 }

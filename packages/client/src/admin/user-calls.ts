@@ -1,4 +1,4 @@
-import { CodedError, ErrorCode } from "@millrace/errors";
+import { ErrorCode } from "@millrace/errors";
 import {
   decodeCreateUserReply,
   decodeGetUserReply,
@@ -20,6 +20,7 @@ import {
   type UserStatus,
 } from "@millrace/protocol";
 import { nothing } from "../connection/requester.ts";
+import { checkLength } from "./check-length.ts";
 import { OffsetCalls } from "./offset-calls.ts";
 import {
   type NewPermissions,
@@ -61,22 +62,6 @@ export interface UserUpdate {
   readonly status?: UserStatus;
 }
 
-/**
- * Refuses a text whose UTF-8 is outside the bounds, before it is sent. The message does not repeat it.
- * @throws CodedError with `code`
- */
-export function checkLength(
-  what: string,
-  text: string,
-  { min, max, code }: { readonly min: number; readonly max: number; readonly code: number },
-): void {
-  const { length } = new TextEncoder().encode(text);
-  if (length >= min && length <= max) return;
-  throw new CodedError(code, `${what} has ${min} to ${max} bytes; this one has ${length}.`, {
-    details: { length, min, max },
-  });
-}
-
 function checkUsername(username: string): void {
   const bounds = { min: USERNAME_LENGTH_MIN, max: USERNAME_LENGTH_MAX, code: ErrorCode.InvalidUsername };
   checkLength("A user name", username, bounds);
@@ -96,23 +81,20 @@ function userDetailsOf(record: UserDetailsRecord): UserDetails {
   return { ...userOf(record), permissions: permissions && userPermissionsOf(permissions) };
 }
 
+function newUserBody({ username, password, status = "active", permissions }: NewUser): Uint8Array {
+  checkUsername(username);
+  checkPassword(password);
+  const asked = permissions && permissionsOf(permissions);
+  return encodeCreateUser({ username, password, status, permissions: asked, options: NO_OPTIONS });
+}
+
 /** Calls about users. A number names a user by id, text by name. */
 export class UserCalls extends OffsetCalls {
   /** Creates a user. Throws InvalidUsername, InvalidPassword, UserAlreadyExists. */
-  async createUser(user: NewUser): Promise<UserDetails> {
-    const { username, password, status = "active", permissions } = user;
-    checkUsername(username);
-    checkPassword(password);
-    const body = {
-      username,
-      password,
-      status,
-      permissions: permissions && permissionsOf(permissions),
-      options: NO_OPTIONS,
-    };
+  createUser(user: NewUser): Promise<UserDetails> {
     return this.request({
       command: "CreateUser",
-      body: encodeCreateUser(body),
+      body: () => newUserBody(user),
       decode: (payload) => userDetailsOf(decodeCreateUserReply(payload)),
     });
   }
@@ -121,7 +103,7 @@ export class UserCalls extends OffsetCalls {
   getUser(user: Name): Promise<UserDetails | undefined> {
     return this.request({
       command: "GetUser",
-      body: encodeGetUser({ user: toIdentifier(user) }),
+      body: () => encodeGetUser({ user: toIdentifier(user) }),
       decode: (payload) => {
         const record = decodeGetUserReply(payload);
         return record === undefined ? undefined : userDetailsOf(record);
@@ -139,15 +121,17 @@ export class UserCalls extends OffsetCalls {
 
   /** Renames a user or changes the status. Throws ResourceNotFound, InvalidUsername, UserAlreadyExists. */
   async updateUser(user: Name, update: UserUpdate): Promise<void> {
-    const { username, status } = update;
-    if (username !== undefined) checkUsername(username);
-    const body = encodeUpdateUser({ user: toIdentifier(user), username, status, options: NO_OPTIONS });
+    const body = () => {
+      const { username, status } = update;
+      if (username !== undefined) checkUsername(username);
+      return encodeUpdateUser({ user: toIdentifier(user), username, status, options: NO_OPTIONS });
+    };
     return this.request({ command: "UpdateUser", body, decode: nothing });
   }
 
   /** Deletes a user, his tokens and his sessions. Throws ResourceNotFound, CannotDeleteUser for root. */
   deleteUser(user: Name): Promise<void> {
-    const body = encodeDeleteUser({ user: toIdentifier(user) });
+    const body = () => encodeDeleteUser({ user: toIdentifier(user) });
     return this.request({ command: "DeleteUser", body, decode: nothing });
   }
 
@@ -156,12 +140,11 @@ export class UserCalls extends OffsetCalls {
    * ResourceNotFound, CannotChangePermissions for root.
    */
   updatePermissions(user: Name, permissions: NewPermissions | undefined): Promise<void> {
-    const body = { user: toIdentifier(user), permissions: permissions && permissionsOf(permissions) };
-    return this.request({
-      command: "UpdatePermissions",
-      body: encodeUpdatePermissions(body),
-      decode: nothing,
-    });
+    const body = () => {
+      const asked = permissions && permissionsOf(permissions);
+      return encodeUpdatePermissions({ user: toIdentifier(user), permissions: asked });
+    };
+    return this.request({ command: "UpdatePermissions", body, decode: nothing });
   }
 
   /** Changes a password. Throws InvalidPassword, and InvalidCredentials when the current one is wrong. */
@@ -169,8 +152,10 @@ export class UserCalls extends OffsetCalls {
     user: Name,
     passwords: { readonly currentPassword: string; readonly newPassword: string },
   ): Promise<void> {
-    checkPassword(passwords.newPassword);
-    const body = encodeChangePassword({ user: toIdentifier(user), ...passwords });
+    const body = () => {
+      checkPassword(passwords.newPassword);
+      return encodeChangePassword({ user: toIdentifier(user), ...passwords });
+    };
     return this.request({ command: "ChangePassword", body, decode: nothing });
   }
 }

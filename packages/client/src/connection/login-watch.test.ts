@@ -7,9 +7,10 @@ import {
   EvictionReason,
   encodeGetClusterMetadataReply,
 } from "@millrace/protocol";
-import type { ClientPlatform } from "../client-platform.ts";
+import type { ClientOptions } from "../client-options.ts";
 import { ClusterObserver } from "../cluster-observer.ts";
 import { FakeServer, node } from "../testing/fake-server.test.ts";
+import { FakeTime } from "../testing/fake-time.test.ts";
 
 const OPTIONS = { username: "iggy", password: "iggy", address: "127.0.0.1:8101" };
 
@@ -20,6 +21,12 @@ function rosterSeen(othersSeen: number): Uint8Array {
     ...{ name: `n${at}`, status: at <= othersSeen ? ("healthy" as const) : ("unreachable" as const) },
   }));
   return encodeGetClusterMetadataReply({ name: "three", nodes });
+}
+
+/** Connects on a time of its own, of which it takes as much as it needs. */
+function connectOn(time: FakeTime, server: FakeServer, options: ClientOptions = {}) {
+  const platform = time.on(server.platform);
+  return time.until(server.connect({ address: OPTIONS.address, platform, ...options }));
 }
 
 /** A node that takes no login, and what it answers to somebody who asks about its cluster. */
@@ -38,8 +45,8 @@ test("a login at a node without a majority ends in seconds and says which nodes 
     assert.equal(decodeReadWithoutLogin(request.body).code, CommandCode.GetClusterMetadata);
     request.succeed(rosterSeen(0));
   });
-  const startMs = performance.now();
-  await assert.rejects(server.connect({ address: OPTIONS.address }), (error) => {
+  const time = new FakeTime();
+  await assert.rejects(connectOn(time, server), (error) => {
     assert.ok(isCodedError(error, ErrorCode.TransientNotAccepted));
     assert.match(error.message, /127\.0\.0\.1:8101 answers, .* of the 3 nodes .* reaches 1, .* takes 2\./);
     assert.match(error.message, /does not reach n1 \(127\.0\.0\.1:8102\), n2 \(127\.0\.0\.1:8103\)\./);
@@ -47,7 +54,7 @@ test("a login at a node without a majority ends in seconds and says which nodes 
     assert.match(String(error.details["next"]), /millrace cluster status/);
     return true;
   });
-  assert.ok(performance.now() - startMs < 10_000);
+  assert.ok(time.clock.monotonicMs() < 10_000);
 });
 
 test("a login goes on while the node reaches a majority, and at one that answers 58 again and again too", async () => {
@@ -59,7 +66,7 @@ test("a login goes on while the node reaches a majority, and at one that answers
     server.script = () => false;
     login?.reject(ErrorCode.TransientNotAccepted);
   });
-  const client = await server.connect({ address: OPTIONS.address });
+  const client = await connectOn(new FakeTime(), server);
   assert.equal(asked, 1);
   await client.close();
 });
@@ -70,8 +77,7 @@ const NOT_TAKEN_IN =
 
 test("a login at a node that was not taken in takes its time, and then says so", async () => {
   const server = stuckNode((request) => request.deny(ErrorCode.TransientNotAccepted, NOT_TAKEN_IN));
-  const wanted = { address: OPTIONS.address, requestTimeoutMs: 4000 };
-  await assert.rejects(server.connect(wanted), (error) => {
+  await assert.rejects(connectOn(new FakeTime(), server, { requestTimeoutMs: 4000 }), (error) => {
     assert.ok(isCodedError(error, ErrorCode.TransientNotAccepted));
     assert.match(error.message, /8101 answers, .* knows no users yet/);
     assert.doesNotMatch(error.message, /TLS|Check that/);
@@ -85,15 +91,15 @@ test("a login at a node that says twice that it was not taken in ends in seconds
     asked += 1;
     request.deny(ErrorCode.TransientNotAccepted, NOT_TAKEN_IN);
   });
-  const startMs = performance.now();
-  await assert.rejects(server.connect({ address: OPTIONS.address }), (error) => {
+  const time = new FakeTime();
+  await assert.rejects(connectOn(time, server), (error) => {
     assert.ok(isCodedError(error, ErrorCode.TransientNotAccepted));
     assert.ok(error.message.includes(`8101 answers, and can log nobody in. ${NOT_TAKEN_IN} `), error.message);
     assert.equal(error.message.match(/taken|knows no users/g)?.length, 2, "the server's sentence alone");
     return true;
   });
   assert.equal(asked, 2);
-  assert.ok(performance.now() - startMs < 10_000);
+  assert.ok(time.clock.monotonicMs() < 10_000);
 });
 
 test("a login at a busy node, which puts off without a word, has its own time, and is no 'not taken in'", async () => {
@@ -102,8 +108,7 @@ test("a login at a busy node, which puts off without a word, has its own time, a
     asked += 1;
     request.deny(ErrorCode.TransientNotAccepted);
   });
-  const wanted = { address: OPTIONS.address, requestTimeoutMs: 30_000, platform: hurried(server.platform) };
-  await assert.rejects(server.connect(wanted), (error) => {
+  await assert.rejects(connectOn(new FakeTime(), server, { requestTimeoutMs: 30_000 }), (error) => {
     assert.ok(isCodedError(error, ErrorCode.RequestTimeout));
     assert.match(error.message, /did not finish the login within 30000 ms/);
     return true;
@@ -120,8 +125,9 @@ test("a wrong password is told as such when the election is over in which nobody
     server.script = () => false;
     server.received("LoginRegister")[0]?.evict(EvictionReason.InvalidCredentials);
   });
-  const wanted = { address: OPTIONS.address, platform: hurried(server.platform) };
-  await assert.rejects(server.connect(wanted), (error) => isCodedError(error, ErrorCode.InvalidCredentials));
+  await assert.rejects(connectOn(new FakeTime(), server), (error) =>
+    isCodedError(error, ErrorCode.InvalidCredentials),
+  );
   assert.equal(asked, 3);
 });
 
@@ -144,14 +150,15 @@ test("a login goes on at a node that is taken in after it was asked about", asyn
     server.script = () => false;
     login?.reject(ErrorCode.TransientNotAccepted);
   });
-  const client = await server.connect({ address: OPTIONS.address });
+  const client = await connectOn(new FakeTime(), server);
   await client.close();
 });
 
 test("servers that tell nothing without a login leave it to its time", async () => {
   const server = stuckNode((request) => request.deny(ErrorCode.Unauthenticated));
-  const wanted = { address: OPTIONS.address, requestTimeoutMs: 4000 };
-  await assert.rejects(server.connect(wanted), (error) => isCodedError(error, ErrorCode.RequestTimeout));
+  await assert.rejects(connectOn(new FakeTime(), server, { requestTimeoutMs: 4000 }), (error) =>
+    isCodedError(error, ErrorCode.RequestTimeout),
+  );
 });
 
 test("whoever looks at a cluster without a login is told what went wrong", async () => {
@@ -171,22 +178,11 @@ test("whoever looks at a cluster without a login is told what went wrong", async
   assert.equal(server.received("LoginRegister").length, 0);
 });
 
-/** A platform on which time passes a hundred times as fast. */
-function hurried(platform: ClientPlatform): ClientPlatform {
-  const { clock } = platform;
-  const setTimer: typeof clock.setTimer = (delayMs, callback) => clock.setTimer(delayMs / 100, callback);
-  const kept = {
-    monotonicMs: () => clock.monotonicMs(),
-    wallMicros: () => clock.wallMicros(),
-    afterEvent: (callback: () => void) => clock.afterEvent(callback),
-  };
-  return { ...platform, clock: { ...kept, setTimer } };
-}
-
 test("whoever looks at a cluster is told what did not come in time, which was no login", async () => {
   const server = stuckNode(() => {});
-  const observer = await ClusterObserver.connect({ ...OPTIONS, platform: hurried(server.platform) });
-  await assert.rejects(observer.getClusterMetadata(), (error) => {
+  const time = new FakeTime();
+  const observer = await ClusterObserver.connect({ ...OPTIONS, platform: time.on(server.platform) });
+  await assert.rejects(time.until(observer.getClusterMetadata()), (error) => {
     assert.ok(isCodedError(error, ErrorCode.RequestTimeout));
     assert.match(error.message, /did not finish its answer about the cluster within 5000 ms/);
     return true;

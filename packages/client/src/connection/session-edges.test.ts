@@ -3,21 +3,28 @@ import { after, test } from "node:test";
 import { ErrorCode, isCodedError } from "@millrace/errors";
 import type { ClientOptions } from "../client-options.ts";
 import { FakeServer } from "../testing/fake-server.test.ts";
+import { FakeTime } from "../testing/fake-time.test.ts";
 
 const unhandled: unknown[] = [];
 process.on("unhandledRejection", (reason) => unhandled.push(reason));
 after(() => assert.deepEqual(unhandled, [], "no promise was rejected without a handler"));
 
 const hasCode = (code: number) => (error: unknown) => isCodedError(error, code);
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** A client, its server, and the time they live in. */
+async function setUp(options: ClientOptions = {}) {
+  const server = new FakeServer();
+  const time = new FakeTime();
+  const connecting = server.connect({ platform: time.on(server.platform), ...options });
+  return { server, time, client: await time.until(connecting) };
+}
 
 test("close ends also while callers go on asking, and tells them that the client is closed", async () => {
-  const server = new FakeServer();
-  const client = await server.connect();
+  const { server, time, client } = await setUp();
   let answered = 0;
   server.script = (request) => {
     answered += 1;
-    setTimeout(() => request.succeed(), 1 + (answered % 3));
+    time.clock.setTimer(1 + (answered % 3), () => request.succeed());
     return true;
   };
   const ask = async () => {
@@ -26,37 +33,33 @@ test("close ends also while callers go on asking, and tells them that the client
   const askers = [ask(), ask(), ask()].map((asker) =>
     assert.rejects(asker, hasCode(ErrorCode.ClientShutdown)),
   );
-  await pause(5);
-  await client.close();
+  await time.pass(5);
+  await time.until(client.close());
   await Promise.all(askers);
 });
 
 test("who hears that a request ran out of time finds no connection, and asks the next one", async () => {
-  const server = new FakeServer();
+  const { server, time, client } = await setUp({ requestTimeoutMs: 60, retrySends: false });
   let isSilent = true;
   server.script = (request) => request.command === "SendMessages" && isSilent;
-  const client = await server.connect({ requestTimeoutMs: 60, retrySends: false });
   const send = () =>
     client.sendMessages({ stream: "s", topic: "t", messages: [{ payload: "x" }], partitioning: "balanced" });
-  await assert.rejects(
-    send().finally(() => {
-      assert.equal(client.isConnected, false);
-      isSilent = false;
-    }),
-    hasCode(ErrorCode.OutcomeUnknown),
-  );
-  await send();
+  const heard = send().finally(() => {
+    assert.equal(client.isConnected, false);
+    isSilent = false;
+  });
+  await assert.rejects(time.until(heard), hasCode(ErrorCode.OutcomeUnknown));
+  await time.until(send());
   await client.close();
 });
 
 test("while the connection takes nothing, one ping waits and not one after another", async () => {
-  const server = new FakeServer();
-  const client = await server.connect({ heartbeatIntervalMs: 4 });
+  const { server, time, client } = await setUp({ heartbeatIntervalMs: 4 });
   server.script = (request) => request.command === "Ping";
-  await pause(100);
+  await time.pass(100);
   assert.equal(server.received("Ping").length, 1);
   server.cut();
-  await pause(100);
+  await time.pass(100);
   assert.equal(server.received("Ping").length, 2, "the next connection has a ping of its own");
   server.script = () => false;
   server.cut();
@@ -64,9 +67,8 @@ test("while the connection takes nothing, one ping waits and not one after anoth
 });
 
 test("times may be endless", async () => {
-  const server = new FakeServer();
   const endless = Number.POSITIVE_INFINITY;
-  const client = await server.connect({
+  const { server, time, client } = await setUp({
     ...{ requestTimeoutMs: endless, connectTimeoutMs: endless, heartbeatIntervalMs: endless },
     reconnect: { intervalMs: endless, delayMaxMs: 2 ** 40 },
   });
@@ -77,12 +79,12 @@ test("times may be endless", async () => {
   const sent = producer.send({ payload: "x" }).then(() => {
     isWritten = true;
   });
-  await pause(30);
+  await time.pass(30);
   assert.equal(isWritten, false, "it waits for company");
-  await producer.flush();
+  await time.until(producer.flush());
   await sent;
   server.cut();
-  await pause(30);
+  await time.pass(30);
   assert.equal(delays.length, 1);
   await client.close();
 });

@@ -1,11 +1,13 @@
 import { ErrorCode, isCodedError } from "@millrace/errors";
 import type { GroupCalls } from "../admin/group-calls.ts";
+import { offsetTarget } from "../admin/offset-calls.ts";
 import { checkedMs, checkedNumber } from "../client-options.ts";
 import type { ClientPlatform } from "../client-platform.ts";
 import type { Session } from "../connection/session.ts";
 import { ConsumerEvents } from "../consumer/consumer-events.ts";
 import { COUNT_BOUNDS } from "../consumer/consumer-parts.ts";
 import { OffsetCommits } from "../consumer/offset-commits.ts";
+import { isOutOfTime } from "../consumer/out-of-time.ts";
 import { pollMessages } from "../messages/poll.ts";
 import type { GroupConsumerOptions, GroupConsumerParts } from "./group-consumer.ts";
 import type { GroupEventFacts } from "./group-events.ts";
@@ -31,6 +33,8 @@ export function createGroupConsumerParts(
   surroundings: Surroundings,
 ): Omit<GroupConsumerParts, "onClosed"> {
   const { session, calls, platform } = surroundings;
+  const { stream, topic, group } = options;
+  offsetTarget({ stream, topic, consumer: { group } });
   const events = new ConsumerEvents<GroupEventFacts>();
   const membership = new Membership(calls, options, { mayCreate: options.createGroup ?? true });
   const commits: OffsetCommits = new OffsetCommits({
@@ -39,6 +43,7 @@ export function createGroupConsumerParts(
     countMax: checkedNumber("commitCount", options.commitCount ?? 1000, { min: 1 }),
     store: (partitionId, offset) => storeForGroup({ options, calls, source }, partitionId, offset),
     isConnected: () => session.isConnected,
+    isEnded: () => session.endError !== undefined,
   });
   // An owner may repeat a commit; who is not the owner any more hears it before the next message.
   const onGivingUp = (tenure: Tenure) =>
@@ -46,8 +51,32 @@ export function createGroupConsumerParts(
   const onRestarted = (partitionId: number) => commits.forget(partitionId);
   const parts = { membership, events, onGivingUp, onRestarted };
   const source: GroupSource = createSource(options, surroundings, parts);
-  const release = () => membership.leave();
+  const release = () => leave(session, membership);
   return { source, commits, events, release, clock: platform.clock, scope: platform.createScope() };
+}
+
+/** Leaves the group. Without a connection nobody waits for that; it happens with the next one. */
+async function leave(session: Session, membership: Membership): Promise<void> {
+  const left = leaveAtLast(session, membership);
+  if (session.isConnected) await left;
+  else left.catch(() => {});
+}
+
+/**
+ * A server that came back still knows the members it had: one that could not tell it that he left would hold
+ * his partitions as long as his client lives. The end of the client is a leave too.
+ */
+async function leaveAtLast(session: Session, membership: Membership): Promise<void> {
+  try {
+    await membership.leave();
+  } catch (error) {
+    if (!isOutOfTime(error)) throw error;
+    if (session.endError !== undefined) return;
+    const end = session.events.on("connected", () => {
+      end();
+      leaveAtLast(session, membership).catch(() => {});
+    });
+  }
 }
 
 function createSource(
@@ -82,7 +111,7 @@ function createSource(
       const offset = await calls.getConsumerOffset({ stream, topic, consumer, partitionId });
       return offset === undefined ? undefined : Number(offset.storedOffset);
     },
-    isConnected: () => session.isConnected,
+    isEnded: () => session.endError !== undefined,
   });
 }
 

@@ -4,6 +4,7 @@ import { PARTITION_NOT_OWNED } from "@millrace/protocol";
 import type { BatchSource } from "../consumer/batch-source.ts";
 import { type ConsumerEvents, skippedFacts } from "../consumer/consumer-events.ts";
 import { IdleWait } from "../consumer/idle-wait.ts";
+import { isOutOfTime } from "../consumer/out-of-time.ts";
 import type { PolledMessages, PollStart } from "../messages/poll.ts";
 import type { ReceivedMessage } from "../messages/received-message.ts";
 import type { GroupEventFacts } from "./group-events.ts";
@@ -27,7 +28,8 @@ export interface GroupSourceOptions {
   readonly poll: (partitionId: number, start: PollStart, count: number) => Promise<PolledMessages>;
   /** The group's stored offset of a partition. */
   readonly storedOffset: (partitionId: number) => Promise<number | undefined>;
-  readonly isConnected: () => boolean;
+  /** True once the client has ended: nothing comes any more. */
+  readonly isEnded: () => boolean;
   /** A partition is to be given up: what is settled of it is to be stored now. */
   readonly onGivingUp: (tenure: Tenure) => void;
   /** A partition was emptied: what is settled of it is of no use. */
@@ -47,12 +49,6 @@ const OUT_OF_DATE: ReadonlySet<number> = new Set<number>([
   ErrorCode.PartitionNotFound,
   ErrorCode.ConsumerGroupMemberNotFound,
   ErrorCode.ConsumerGroupPartitionNotOwned,
-]);
-
-/** What a request that ran out of time ends with, reads and writes. */
-const OUT_OF_TIME: ReadonlySet<number> = new Set<number>([
-  ErrorCode.RequestTimeout,
-  ErrorCode.OutcomeUnknown,
 ]);
 
 /**
@@ -168,13 +164,13 @@ export class GroupSource implements BatchSource {
   }
 
   /**
-   * Without a connection a request that ran out of time is no news: the client is already trying. A join that
-   * may have happened is followed by a sync, which tells.
+   * A request that ran out of time is no news while the client lives: it is making its connection again. A
+   * join that may have happened is followed by a sync, which tells.
    */
   #isPassing(error: unknown): boolean {
     if (!isCodedError(error)) return false;
     if (OUT_OF_DATE.has(error.code)) return true;
-    return OUT_OF_TIME.has(error.code) && !this.#options.isConnected();
+    return isOutOfTime(error) && !this.#options.isEnded();
   }
 
   async #idleRound(): Promise<void> {

@@ -39,14 +39,20 @@ export class Membership {
     await this.#calls.joinConsumerGroup(this.#place);
   }
 
-  /** Leaves, if it ever joined. A membership that is over already is no error. */
+  /**
+   * Leaves, if it ever joined. A membership that is over already is no error.
+   *
+   * @throws CodedError of the server; RequestTimeout or OutcomeUnknown when it may be a member still
+   */
   async leave(): Promise<void> {
     if (!this.#isJoined) return;
     this.#isJoined = false;
     try {
       await this.#calls.leaveConsumerGroup(this.#place);
     } catch (error) {
-      if (!isCodedError(error) || !OVER.has(error.code)) throw error;
+      if (isCodedError(error) && OVER.has(error.code)) return;
+      this.#isJoined = true;
+      throw error;
     }
   }
 
@@ -68,6 +74,4 @@ const OVER: ReadonlySet<number> = new Set<number>([
   ErrorCode.TopicIdNotFound,
   ErrorCode.ClientShutdown,
   ErrorCode.Disconnected,
-  ErrorCode.RequestTimeout,
-  ErrorCode.OutcomeUnknown,
 ]);

@@ -201,7 +201,14 @@ test("what others wait for is given up also when offsets could not be stored", a
   const refusal = new CodedError(ErrorCode.Unauthorized, "refused");
   for (const close of [(one: Consumer) => one.close(), (one: Consumer) => one.run(() => {})]) {
     const store = () => Promise.reject(refusal);
-    const parts = { clock, store, intervalMs: 60_000, countMax: 1000, isConnected: () => true };
+    const parts = {
+      clock,
+      store,
+      intervalMs: 60_000,
+      countMax: 1000,
+      isConnected: () => true,
+      isEnded: () => false,
+    };
     const commits = new OffsetCommits(parts);
     commits.settle(0, 5);
     const ended: string[] = [];

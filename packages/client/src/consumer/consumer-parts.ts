@@ -1,5 +1,5 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
-import type { OffsetCalls } from "../admin/offset-calls.ts";
+import { type OffsetCalls, offsetTarget } from "../admin/offset-calls.ts";
 import { checkedMs, checkedNumber, type NumberBounds } from "../client-options.ts";
 import type { ClientPlatform } from "../client-platform.ts";
 import type { Session } from "../connection/session.ts";
@@ -51,14 +51,14 @@ function createSource(
     onRestart: (partitionId) => commits.forget(partitionId),
     onSkipped: (partitionId, expected, found) =>
       events.emit("skipped", skippedFacts(partitionId, expected, found)),
-    isConnected: () => session.isConnected,
+    isEnded: () => session.endError !== undefined,
   });
 }
 
 /**
  * Builds the parts of a consumer from its options.
  *
- * @throws CodedError InvalidArgument for an option outside its bounds
+ * @throws CodedError InvalidArgument for an option outside its bounds, InvalidIdentifier for a name
  */
 export function createConsumerParts(
   options: ConsumerOptions,
@@ -67,6 +67,7 @@ export function createConsumerParts(
   platform: ClientPlatform,
 ): Omit<ConsumerParts, "onClosed"> {
   const { stream, topic, consumer } = options;
+  offsetTarget(options);
   const commits = new OffsetCommits({
     clock: platform.clock,
     intervalMs: checkedMs("commitIntervalMs", options.commitIntervalMs ?? 1000, 0),
@@ -74,6 +75,7 @@ export function createConsumerParts(
     store: (partitionId, offset) =>
       calls.storeConsumerOffset({ stream, topic, consumer, partitionId, offset: BigInt(offset) }),
     isConnected: () => session.isConnected,
+    isEnded: () => session.endError !== undefined,
   });
   const events = new ConsumerEvents<ConsumerEventFacts>();
   const source = createSource(options, { session, calls, platform }, { commits, events });

@@ -133,12 +133,14 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
    *         iterator
    */
   run(handler: MessageHandler, options: { readonly onError?: OnHandlerError } = {}): Promise<void> {
+    const onError = options.onError ?? "stop";
     try {
+      checkHandling(handler, onError);
       this.#claim();
     } catch (error) {
       return Promise.reject(error);
     }
-    const running = this.#run(handler, options.onError ?? "stop");
+    const running = this.#run(handler, onError);
     // `close()` waits for it and leaves the error to whoever called `run`.
     this.#running = running.catch(() => {});
     return running;
@@ -146,13 +148,17 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
 
   /**
    * Stores the offset of `message`, whether it is settled or not; without one, of everything settled so
-   * far, which in mode `"manual"` is everything handed out. Resolves when it is stored.
+   * far, which in mode `"manual"` is everything handed out. Resolves when it is stored; also when the
+   * partition went to another member of the group meanwhile, to whom the message comes again.
    *
-   * @throws CodedError of the server or the connection
+   * @throws CodedError of the server; RequestTimeout or OutcomeUnknown when no answer came in time, as during
+   *         an outage: then the offset, named in the message and in `details`, is kept, the consumer goes
+   *         on, and the next commit stores it
    */
   commit(message?: ReceivedMessage): Promise<void> {
     const { commits } = this.#parts;
     if (message !== undefined) {
+      if (typeof message?.offsetNumber !== "number") return Promise.reject(notAMessage());
       commits.settle(message.partitionId, message.offsetNumber);
       if (message === this.#delivered) this.#delivered = undefined;
     } else if (this.#mode === "manual") {
@@ -166,7 +172,7 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
    * Stops polling, lets a running handler finish, and stores what is settled. Repeatable, and callable from
    * inside a handler, which is then not waited for: its message is stored after it settled.
    *
-   * @throws CodedError when the offsets could not be stored
+   * @throws CodedError when the offsets could not be stored: their messages come again next time
    */
   close(): Promise<void> {
     if (this.#closing === undefined) {
@@ -353,6 +359,22 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
     }
     throw lastError;
   }
+}
+
+function notAMessage(): CodedError {
+  return new CodedError(ErrorCode.InvalidArgument, "What is committed is a message of this consumer.");
+}
+
+/** What a program without types may hand over. @throws CodedError InvalidArgument */
+function checkHandling(handler: MessageHandler, onError: OnHandlerError): void {
+  if (typeof handler !== "function") {
+    throw new CodedError(ErrorCode.InvalidArgument, "A handler is a function that takes a message.");
+  }
+  if (onError === "stop" || onError === "skip") return;
+  const { attempts, delayMs } = onError?.retry ?? {};
+  if (typeof attempts === "number" && typeof delayMs === "number") return;
+  const message = `onError is "stop", "skip" or { retry: { attempts, delayMs } }, two numbers.`;
+  throw new CodedError(ErrorCode.InvalidArgument, message);
 }
 
 /** True for whatever can be awaited: a builder of queries gives no promise of the language's own. */

@@ -1,9 +1,9 @@
-import { ErrorCode, isCodedError } from "@millrace/errors";
 import type { Clock } from "@millrace/platform";
 import type { PollStart } from "../messages/poll.ts";
 import type { ReceivedMessage } from "../messages/received-message.ts";
 import type { BatchSource } from "./batch-source.ts";
 import { IdleWait } from "./idle-wait.ts";
+import { isOutOfTime } from "./out-of-time.ts";
 import { PartitionCursor, type Polled } from "./partition-cursor.ts";
 
 /** How often a consumer of all partitions looks whether there are new ones. */
@@ -29,7 +29,8 @@ export interface MessageSourceOptions {
   readonly onSkipped: (partitionId: number, expected: number, foundOffset: bigint) => void;
   /** The partition's log begins again: what was settled before is about messages that are gone. */
   readonly onRestart: (partitionId: number) => void;
-  readonly isConnected: () => boolean;
+  /** True once the client has ended: nothing comes any more. */
+  readonly isEnded: () => boolean;
 }
 
 /** What one look brought: messages, an error, or nothing because the source was stopped. */
@@ -89,8 +90,8 @@ export class MessageSource implements BatchSource {
         if (messages.length > 0) return { messages };
         if (this.#emptyCount >= cursors.length) await this.#idleRound();
       } catch (error) {
-        // Without a connection a poll that ran out of time is no news: the client is already trying.
-        if (isCodedError(error, ErrorCode.RequestTimeout) && !this.#options.isConnected()) continue;
+        // A poll that ran out of time is no news while the client lives: it is making its connection again.
+        if (isOutOfTime(error) && !this.#options.isEnded()) continue;
         return { error };
       }
     }

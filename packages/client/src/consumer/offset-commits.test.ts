@@ -17,6 +17,7 @@ function heldCommits() {
       return new Promise((resolve) => waiting.push(resolve));
     },
     isConnected: () => true,
+    isEnded: () => false,
   });
   return { commits, asked, letGo: () => waiting.shift()?.() };
 }
@@ -89,7 +90,13 @@ test("a flush stores what is settled, also behind one that stores the last offse
 
 test("with nothing stored and nothing settled nothing is stored again, and a refusal is no error", async () => {
   const commits = new OffsetCommits({
-    ...{ clock: new SimClock(), intervalMs: 1000, countMax: 1, isConnected: () => true },
+    ...{
+      clock: new SimClock(),
+      intervalMs: 1000,
+      countMax: 1,
+      isConnected: () => true,
+      isEnded: () => false,
+    },
     store: () => Promise.reject(new Error("refused")),
   });
   await commits.commitAgain(0, () => undefined);
@@ -102,7 +109,13 @@ function failingCommits() {
   const asked: string[] = [];
   const waiting: ((error?: CodedError) => void)[] = [];
   const commits = new OffsetCommits({
-    ...{ clock: new SimClock(), intervalMs: 1000, countMax: 1, isConnected: () => false },
+    ...{
+      clock: new SimClock(),
+      intervalMs: 1000,
+      countMax: 1,
+      isConnected: () => false,
+      isEnded: () => false,
+    },
     store: (partitionId, offset) => {
       asked.push(`${partitionId}: ${offset}`);
       return new Promise((resolve, reject) => {
@@ -165,4 +178,37 @@ test("a flush fails while the connection is lost; one that may be late does not,
     asked,
     Array.from({ length: 4 }, () => "2: 19"),
   );
+});
+
+test("finish does not wait once more for a connection that a commit waited for in vain", async () => {
+  const { commits, asked, end } = failingCommits();
+  commits.settle(2, 19);
+  end(new CodedError(ErrorCode.RequestTimeout, "No answer."));
+  await turns();
+  await assert.rejects(
+    commits.finish(),
+    /^RequestTimeout: Offset 19 of partition 2 was not stored\. No answer\./,
+  );
+  assert.deepEqual(asked, ["2: 19"]);
+});
+
+test("a commit that ran out of time on a busy connection is tried again; one that was refused ends the loop", async () => {
+  const answers = [ErrorCode.RequestTimeout, ErrorCode.OutcomeUnknown, ErrorCode.Unauthorized];
+  const clock = new SimClock();
+  let isEnded = false;
+  const commits = new OffsetCommits({
+    ...{ clock, intervalMs: 1000, countMax: 1000, isConnected: () => true, isEnded: () => isEnded },
+    store: () => Promise.reject(new CodedError(answers.shift() as number)),
+  });
+  commits.settle(0, 7);
+  for (const errors of [[], [], [ErrorCode.Unauthorized]]) {
+    await clock.run(1000);
+    const error = commits.takeError();
+    assert.deepEqual(error === undefined ? [] : [error.code], errors);
+  }
+  isEnded = true;
+  answers.push(ErrorCode.RequestTimeout);
+  await assert.rejects(commits.flush());
+  await clock.run(5000);
+  assert.equal(answers.length, 0, "nothing is tried again for a client that ended");
 });

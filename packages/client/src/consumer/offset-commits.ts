@@ -1,5 +1,7 @@
 import { type CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import type { Clock, Timer } from "@millrace/platform";
+import { notStored } from "./not-stored.ts";
+import { isOutOfTime } from "./out-of-time.ts";
 
 /** How offsets are stored. */
 export interface OffsetCommitsOptions {
@@ -11,6 +13,8 @@ export interface OffsetCommitsOptions {
   readonly store: (partitionId: number, offset: number) => Promise<void>;
   /** False while the client has no connection: then a failed commit is kept and tried again later. */
   readonly isConnected: () => boolean;
+  /** True once the client has ended: then nothing is tried again. */
+  readonly isEnded: () => boolean;
 }
 
 /**
@@ -27,6 +31,8 @@ export class OffsetCommits {
   #timer: Timer | undefined;
   #running: Promise<CodedError | undefined> | undefined;
   #error: CodedError | undefined;
+  /** Why the last one failed that may pass by itself; none since one was stored. */
+  #passing: CodedError | undefined;
 
   constructor(options: OffsetCommitsOptions) {
     this.#options = options;
@@ -107,10 +113,16 @@ export class OffsetCommits {
 
   /**
    * Stores the rest, then stops its timer. A client that was closed or aborted already is no error: the
-   * messages come again.
+   * messages come again. Where a commit has waited for the lost connection in vain already, this one does not
+   * wait as long once more.
+   *
+   * @throws CodedError as `flush`
    */
   async finish(): Promise<void> {
     try {
+      while (this.#running !== undefined) await this.#running;
+      const isInVain = this.#settled.size > 0 && !this.#options.isConnected();
+      if (this.#passing !== undefined && isInVain) throw this.#passing;
       await this.flush();
     } catch (error) {
       const isOver = isCodedError(error, ErrorCode.ClientShutdown) || isCodedError(error, ErrorCode.Aborted);
@@ -160,17 +172,29 @@ export class OffsetCommits {
   async #storeOne(partitionId: number, offset: number): Promise<CodedError | undefined> {
     try {
       await this.#options.store(partitionId, offset);
+      this.#passing = undefined;
       return undefined;
     } catch (error) {
       // Beyond the end of the log although it was read: a purge took the message away. Or the consumer knows.
       if (isCodedError(error, ErrorCode.InvalidOffset) || !this.#sent.has(partitionId)) return undefined;
       if (!this.#settled.has(partitionId)) this.#settled.set(partitionId, offset);
-      const willPass = !this.#options.isConnected() && !isCodedError(error, ErrorCode.ClientShutdown);
-      if (willPass) this.#startTimer();
-      else this.#error ??= error as CodedError;
-      return error as CodedError;
+      const mayPass = this.#mayPass(error);
+      const failure = notStored({ partitionId, offset, error, mayPass });
+      if (mayPass) {
+        this.#passing = failure;
+        this.#startTimer();
+      } else this.#error ??= failure;
+      return failure;
     } finally {
       this.#sent.delete(partitionId);
     }
+  }
+
+  /** A lost connection comes back, and a busy server gets to it, as long as the client lives. */
+  #mayPass(error: unknown): boolean {
+    const { isConnected, isEnded } = this.#options;
+    return (
+      !isEnded() && !isCodedError(error, ErrorCode.ClientShutdown) && (isOutOfTime(error) || !isConnected())
+    );
   }
 }

@@ -1,4 +1,4 @@
-import { CodedError, ErrorCode } from "@millrace/errors";
+import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import {
   decodeTypedFields,
   encodeTypedFields,
@@ -22,10 +22,20 @@ export interface TypedValue {
 /** A key or value of a header. */
 export type HeaderValue = FieldValue | TypedValue;
 
-/** Headers of a message to send; a `Map` allows keys that are not text. */
+/**
+ * Headers of a message to send; a `Map` allows keys that are not text. Keys and values have 1 to 255 bytes,
+ * text without half a surrogate pair; all of them together at most 100 000 bytes, with 5 more for each key
+ * and value.
+ */
 export type MessageHeaders =
   | Readonly<Record<string, HeaderValue>>
   | ReadonlyMap<string | TypedValue, HeaderValue>;
+
+/** Which message it is, for an error about it. */
+export interface MessagePlace {
+  readonly partitionId: number;
+  readonly offset: bigint;
+}
 
 const NO_HEADERS = new Uint8Array(0);
 const INT32_MAX = 2_147_483_647;
@@ -47,9 +57,16 @@ function kindOf(value: FieldValue): FieldKindName {
   return value <= UINT64_MAX ? "uint64" : "uint128";
 }
 
+const PLAIN_TYPES: ReadonlySet<string> = new Set(["string", "number", "bigint", "boolean"]);
+
+function isPlain(value: HeaderValue): value is FieldValue {
+  return PLAIN_TYPES.has(typeof value) || value instanceof Uint8Array;
+}
+
 function fieldOf(value: HeaderValue): TypedField {
-  if (typeof value !== "object" || value instanceof Uint8Array) return typedField(kindOf(value), value);
-  if (value !== null && Object.hasOwn(FieldKind, value.kind)) return typedField(value.kind, value.value);
+  if (isPlain(value)) return typedField(kindOf(value), value);
+  if (typeof value === "object" && value !== null && Object.hasOwn(FieldKind, value.kind))
+    return typedField(value.kind, value.value);
   const kinds = Object.keys(FieldKind).join(", ");
   const message = `A header is text, a number, a bigint, a boolean, bytes, or { kind, value }, of ${kinds}.`;
   throw new CodedError(ErrorCode.InvalidHeaderValue, message);
@@ -59,7 +76,19 @@ function keyOf(key: string | TypedValue): TypedField {
   try {
     return fieldOf(key);
   } catch (cause) {
-    throw new CodedError(ErrorCode.InvalidHeaderKey, "The key of a header is 1 to 255 bytes.", { cause });
+    const message = "The key of a header is 1 to 255 bytes, of UTF-8 when it is text.";
+    throw new CodedError(ErrorCode.InvalidHeaderKey, message, { cause });
+  }
+}
+
+/** Says which header it was: a message has many, and the value is not repeated. */
+function headerValueOf(key: string | TypedValue, value: HeaderValue): TypedField {
+  try {
+    return fieldOf(value);
+  } catch (error) {
+    if (typeof key !== "string" || !isCodedError(error)) throw error;
+    const message = `Header ${JSON.stringify(key)}: ${error.message}`;
+    throw new CodedError(error.code, message, { cause: error, details: error.details });
   }
 }
 
@@ -78,7 +107,7 @@ export function encodeHeaders(headers: MessageHeaders | undefined): Uint8Array {
     throw new CodedError(ErrorCode.InvalidArgument, "The headers of a message are an object or a Map.");
   }
   const entries = headers instanceof Map ? [...headers] : Object.entries(headers);
-  const pairs = entries.map(([key, value]): TypedFieldPair => [keyOf(key), fieldOf(value)]);
+  const pairs = entries.map(([key, value]): TypedFieldPair => [keyOf(key), headerValueOf(key, value)]);
   const bytes = encodeTypedFields(pairs);
   if (bytes.length <= USER_HEADERS_LENGTH_MAX) return bytes;
   throw new CodedError(
@@ -93,8 +122,8 @@ export function encodeHeaders(headers: MessageHeaders | undefined): Uint8Array {
  *
  * @throws CodedError CannotReadHeadersPayload with the position: servers store headers without reading them
  */
-export function decodeHeaderFields(bytes: Uint8Array): readonly TypedFieldPair[] {
-  return readable(() => decodeTypedFields(bytes));
+export function decodeHeaderFields(bytes: Uint8Array, place: MessagePlace): readonly TypedFieldPair[] {
+  return readable(place, () => decodeTypedFields(bytes));
 }
 
 /**
@@ -102,18 +131,18 @@ export function decodeHeaderFields(bytes: Uint8Array): readonly TypedFieldPair[]
  *
  * @throws CodedError as `decodeHeaderFields`
  */
-export function decodeHeaders(bytes: Uint8Array): ReadonlyMap<string, FieldValue> {
+export function decodeHeaders(bytes: Uint8Array, place: MessagePlace): ReadonlyMap<string, FieldValue> {
   const entryOf = ([key, value]: TypedFieldPair) => [String(fieldValue(key)), fieldValue(value)] as const;
-  return readable(() => new Map(decodeTypedFields(bytes).map(entryOf)));
+  return readable(place, () => new Map(decodeTypedFields(bytes).map(entryOf)));
 }
 
-function readable<T>(read: () => T): T {
+function readable<T>({ partitionId, offset }: MessagePlace, read: () => T): T {
   try {
     return read();
   } catch (cause) {
     if (!isWireError(cause)) throw cause;
-    const message = "The sender of this message wrote no valid headers; userHeaders has their bytes.";
-    const details = { position: cause.position };
+    const message = `The sender of message ${offset} of partition ${partitionId} wrote no valid headers; userHeaders has their bytes.`;
+    const details = { partitionId, offset, position: cause.position };
     throw new CodedError(ErrorCode.CannotReadHeadersPayload, message, { cause, details });
   }
 }

@@ -1,5 +1,5 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
-import { FRAME_HEADER_LENGTH, type OutgoingMessage } from "@millrace/framing";
+import { encodeUtf8, FRAME_HEADER_LENGTH, type OutgoingMessage } from "@millrace/framing";
 import {
   MESSAGE_KEY_LENGTH_MAX,
   MESSAGE_KEY_LENGTH_MIN,
@@ -8,7 +8,10 @@ import {
 } from "@millrace/protocol";
 import { encodeHeaders, type MessageHeaders } from "./message-headers.ts";
 
-/** What a message carries: bytes as they are (lent until acknowledged), text as UTF-8, or a value as JSON. */
+/**
+ * What a message carries, 1 to 64 000 000 bytes: bytes as they are (lent until acknowledged), text as UTF-8,
+ * or a value as JSON. Text with half a surrogate pair is refused; in JSON it travels as an escape.
+ */
 export type Payload = Uint8Array | string | { readonly json: unknown };
 
 /** A key that places messages: the same key, the same partition, as long as their number stays. */
@@ -38,7 +41,7 @@ export interface PreparedMessage extends OutgoingMessage {
   readonly frameLength: number;
 }
 
-const encoder = new TextEncoder();
+const LONE_SURROGATE = /\p{Surrogate}/u;
 const ID_MAX = (1n << 128n) - 1n;
 const ORIGIN_TIMESTAMP_MAX = BigInt(Number.MAX_SAFE_INTEGER);
 
@@ -49,9 +52,20 @@ function isWithin(value: bigint, max: bigint): boolean {
 
 function payloadBytes(payload: Payload): Uint8Array {
   if (payload instanceof Uint8Array) return payload;
-  if (typeof payload === "string") return encoder.encode(payload);
+  if (typeof payload === "string") return textBytes("The payload", payload);
   if (typeof payload === "object" && payload !== null && "json" in payload) return jsonBytes(payload.json);
   throw invalid("The payload of a message is a Uint8Array, a string, or { json: value }.");
+}
+
+/** Half a surrogate pair has no form in UTF-8; encoders write U+FFFD for it without a word. */
+function textBytes(what: string, text: string): Uint8Array {
+  const bytes = encodeUtf8(text);
+  if (bytes !== undefined) return bytes;
+  const details = { index: text.search(LONE_SURROGATE) };
+  const message = `${what} holds half a surrogate pair at index ${details.index}, which UTF-8 cannot express.`;
+  throw new CodedError(ErrorCode.InvalidUtf8, `${message} Cut text between characters, or send bytes.`, {
+    details,
+  });
 }
 
 function jsonBytes(value: unknown): Uint8Array {
@@ -61,7 +75,8 @@ function jsonBytes(value: unknown): Uint8Array {
   } catch (error) {
     cause = error;
   }
-  if (text !== undefined) return encoder.encode(text);
+  // JSON writes half a surrogate pair as an escape.
+  if (text !== undefined) return textBytes("The payload", text);
   const why = cause instanceof Error ? `: ${cause.message}` : "";
   throw invalid(`The json of a payload is a value that has no form as JSON${why}.`, cause);
 }
@@ -83,13 +98,14 @@ function checkPayload({ length }: Uint8Array): void {
 /**
  * The bytes of a key.
  *
- * @throws CodedError InvalidKeyValueLength for a key outside 1..=255 bytes
+ * @throws CodedError InvalidKeyValueLength for a key outside 1..=255 bytes, InvalidUtf8 for half a surrogate
+ *         pair
  */
 export function keyBytes(key: MessageKey): Uint8Array {
   if (typeof key !== "string" && !(key instanceof Uint8Array)) {
     throw invalid("A key is a string or a Uint8Array.");
   }
-  const bytes = typeof key === "string" ? encoder.encode(key) : key;
+  const bytes = typeof key === "string" ? textBytes("The key", key) : key;
   if (bytes.length >= MESSAGE_KEY_LENGTH_MIN && bytes.length <= MESSAGE_KEY_LENGTH_MAX) return bytes;
   const limits = `${MESSAGE_KEY_LENGTH_MIN} to ${MESSAGE_KEY_LENGTH_MAX} bytes`;
   throw new CodedError(ErrorCode.InvalidKeyValueLength, `A key is ${limits}; this one has ${bytes.length}.`);
@@ -101,8 +117,8 @@ export function keyBytes(key: MessageKey): Uint8Array {
  *
  * @param nowMicros  origin time of a message that brings none
  * @throws CodedError EmptyMessagePayload, TooBigMessagePayload, TooBigUserHeaders, InvalidHeaderKey,
- *         InvalidHeaderValue, InvalidKeyValueLength, InvalidArgument for a payload, key, id or time of
- *         another type or outside its range
+ *         InvalidHeaderValue, InvalidKeyValueLength, InvalidUtf8 for half a surrogate pair, InvalidArgument
+ *         for a payload, key, id or time of another type or outside its range
  */
 export function prepareMessage(message: Message, nowMicros: number): PreparedMessage {
   if (typeof message !== "object" || message === null)

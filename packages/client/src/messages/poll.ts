@@ -1,5 +1,7 @@
+import { CodedError, ErrorCode } from "@millrace/errors";
 import { decodePollMessagesReply, encodePollMessages, type PollingStrategy } from "@millrace/protocol";
 import { type OffsetPlace, offsetTarget } from "../admin/offset-calls.ts";
+import { checkedU32, checkedU64 } from "../client-options.ts";
 import { requestCommand } from "../connection/requester.ts";
 import type { Session } from "../connection/session.ts";
 import { type ReceivedMessage, readMessages } from "./received-message.ts";
@@ -34,23 +36,29 @@ const COUNT_DEFAULT = 100;
 
 /** The strategy as the protocol writes it. */
 export function strategyOf(start: PollStart): PollingStrategy {
-  if (typeof start === "string") return { kind: start };
-  if ("offset" in start) return { kind: "offset", offset: BigInt(start.offset) };
-  return { kind: "timestamp", micros: BigInt(start.timestamp) };
+  if (typeof start === "object" && start !== null) {
+    if ("offset" in start) return { kind: "offset", offset: checkedU64("startAt.offset", start.offset) };
+    return { kind: "timestamp", micros: checkedU64("startAt.timestamp", start.timestamp) };
+  }
+  if (start === "next" || start === "first" || start === "last") return { kind: start };
+  const message = `startAt is "next", "first", "last", { offset } or { timestamp }.`;
+  throw new CodedError(ErrorCode.InvalidArgument, message);
 }
 
 /**
  * Asks one partition for messages.
  *
- * @throws CodedError StreamIdNotFound, TopicIdNotFound, PartitionNotFound and the codes of a session
+ * @throws CodedError InvalidArgument, InvalidIdentifier, StreamIdNotFound, TopicIdNotFound, PartitionNotFound
+ *         and the codes of a session
  */
 export function pollMessages(session: Session, poll: PollRequest): Promise<PolledMessages> {
-  const body = encodePollMessages({
-    ...offsetTarget(poll),
-    strategy: strategyOf(poll.startAt ?? "next"),
-    count: poll.count ?? COUNT_DEFAULT,
-    autoCommit: poll.autoCommit ?? false,
-  });
+  const body = () =>
+    encodePollMessages({
+      ...offsetTarget(poll),
+      strategy: strategyOf(poll.startAt ?? "next"),
+      count: checkedU32("count", poll.count ?? COUNT_DEFAULT),
+      autoCommit: poll.autoCommit ?? false,
+    });
   return requestCommand(session, {
     command: "PollMessages",
     body,

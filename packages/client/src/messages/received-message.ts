@@ -1,3 +1,4 @@
+import { CodedError, ErrorCode } from "@millrace/errors";
 import {
   type BatchHeader,
   type FieldValue,
@@ -31,6 +32,7 @@ export class ReceivedMessage {
     this.#length = frame.frameLength;
   }
 
+  /** The partition it is in, from 0. */
   get partitionId(): number {
     return this.#batch.partitionId;
   }
@@ -57,7 +59,7 @@ export class ReceivedMessage {
     );
   }
 
-  /** 128 bits. */
+  /** 128 bits, as its sender chose them; drawn by his client when he did not. */
   get id(): bigint {
     const high = this.#view.getBigUint64(this.#position + AT.id + 8, true);
     return (high << 64n) | this.#view.getBigUint64(this.#position + AT.id, true);
@@ -68,37 +70,59 @@ export class ReceivedMessage {
     return this.#view.getBigUint64(this.#position + AT.checksum, true);
   }
 
+  /** A view of the reply, at least one byte; not to be written. */
   get payload(): Uint8Array {
     return this.#bytes(FRAME_HEADER_LENGTH, this.#payloadLength);
   }
 
-  /** The payload as text. Throws TypeError when it is not UTF-8. */
+  /**
+   * The payload as text.
+   *
+   * @throws CodedError CannotReadMessagePayload when it is not UTF-8; `details` has partition and offset
+   */
   text(): string {
-    return decoder.decode(this.payload);
-  }
-
-  /** The payload as JSON. Throws SyntaxError when it is none. */
-  json(): unknown {
-    return JSON.parse(this.text());
+    return this.#read("UTF-8", () => decoder.decode(this.payload));
   }
 
   /**
-   * Headers by key, 64- and 128-bit values as bigint. Throws CannotReadHeadersPayload when the sender wrote
-   * no valid block.
+   * The payload as JSON. Numbers that JavaScript cannot hold are rounded, as `JSON.parse` does.
+   *
+   * @throws CodedError CannotReadMessagePayload when it is not UTF-8, or no JSON; the cause says where
+   */
+  json(): unknown {
+    const text = this.text();
+    return this.#read("JSON", () => JSON.parse(text));
+  }
+
+  /**
+   * Headers by key, 64- and 128-bit values as bigint; a key that is not text appears as its text form.
+   *
+   * @throws CodedError CannotReadHeadersPayload when the sender wrote no valid block
    */
   get headers(): ReadonlyMap<string, FieldValue> {
-    return decodeHeaders(this.userHeaders);
+    return decodeHeaders(this.userHeaders, this);
   }
 
   /** Headers with their kinds, in the order they were written. Throws as `headers`. */
   get headerFields(): readonly TypedFieldPair[] {
-    return decodeHeaderFields(this.userHeaders);
+    return decodeHeaderFields(this.userHeaders, this);
   }
 
   /** The block of headers as bytes. */
   get userHeaders(): Uint8Array {
     const start = FRAME_HEADER_LENGTH + this.#payloadLength;
     return this.#bytes(start, this.#length - start);
+  }
+
+  #read<T>(what: "UTF-8" | "JSON", read: () => T): T {
+    try {
+      return read();
+    } catch (cause) {
+      const { partitionId, offset } = this;
+      const message = `The payload of message ${offset} of partition ${partitionId} is not ${what}; payload has its bytes.`;
+      const details = { partitionId, offset };
+      throw new CodedError(ErrorCode.CannotReadMessagePayload, message, { cause, details });
+    }
   }
 
   get #payloadLength(): number {

@@ -65,9 +65,18 @@ export class RealServer {
   }
 
   /** Ends the process as a crash would. */
-  async kill(): Promise<void> {
+  kill(): Promise<void> {
+    return this.#end("SIGKILL");
+  }
+
+  /** Ends the process as whoever runs it does: it is told to, and closes what is open. */
+  stop(): Promise<void> {
+    return this.#end("SIGTERM");
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
     const exited = once(this.#child as ChildProcess, "exit");
-    this.#child?.kill("SIGKILL");
+    this.#child?.kill(signal);
     await exited;
   }
 

@@ -3,7 +3,7 @@ import { ErrorCode, isCodedError } from "@millrace/errors";
 import type { Command } from "commander";
 import { UsageError } from "../../failures/usage-error.ts";
 import { collectHeaders, type HeaderText } from "../../formats/header-text.ts";
-import { describe, parseIdOrName, parseName } from "../../formats/id-or-name.ts";
+import { describe, parseIdOrName, parseMessageKey } from "../../formats/id-or-name.ts";
 import { sizeText } from "../../formats/size.ts";
 import { parseU32 } from "../../formats/whole-number.ts";
 import { sentence } from "../../output/result.ts";
@@ -64,7 +64,7 @@ function addSendOptions(command: Command): Command {
     .option(
       "-m, --message-key <key>",
       "let the server choose the partition by this key; with neither, what is sent goes to the next one in turn",
-      parseName,
+      parseMessageKey,
     )
     .option("-H, --headers <key:kind:value,...>", "headers of every message; repeatable", collectHeaders)
     .option("--lines <file>", "send each line of a file as one message, with its progress on stderr")

@@ -1,5 +1,5 @@
 import { UsageError } from "../../failures/usage-error.ts";
-import { parseName } from "../../formats/id-or-name.ts";
+import { parseTokenName } from "../../formats/id-or-name.ts";
 import { parseTokenExpiry } from "../../formats/token-expiry.ts";
 import type { Invocation } from "../../invocation.ts";
 import { type Result, sentence } from "../../output/result.ts";
@@ -9,7 +9,7 @@ import { type AddCommand, leaf } from "../command.ts";
 /** `millrace pat create NAME [EXPIRY...]`, or with `--store-token` in place of an expiry. */
 export const addPatCreate: AddCommand = (parent, run) => {
   leaf(parent, { name: "create", alias: "c", summary: "create a personal access token; it is shown once" })
-    .argument("<name>", "3 to 30 bytes", parseName)
+    .argument("<name>", "3 to 30 bytes", parseTokenName)
     .argument("[expiry...]", "30days, 1day 12h, or unlimited")
     .option("-s, --store-token", "keep it for -n NAME in a file that only you can read; it never expires")
     .action(

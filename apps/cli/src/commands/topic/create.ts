@@ -3,6 +3,7 @@ import { parseIdOrName, parseName } from "../../formats/id-or-name.ts";
 import { parseU32, wholeNumber } from "../../formats/whole-number.ts";
 import { objectOf, sentence } from "../../output/result.ts";
 import { type AddCommand, leaf } from "../command.ts";
+import { remarkOnDigits } from "../name-of-digits.ts";
 import { TOPIC_FIELDS } from "./fields.ts";
 import { addCreateOptions, addSizeOption, type TopicOptionsTyped, topicOptions } from "./topic-options.ts";
 
@@ -21,7 +22,7 @@ export const addTopicCreate: AddCommand = (parent, run) => {
   addCreateOptions(addSizeOption(command)).action(
     run(
       async (
-        { client },
+        { client, output },
         stream: number | string,
         name: string,
         partitionsCount: number,
@@ -31,6 +32,7 @@ export const addTopicCreate: AddCommand = (parent, run) => {
       ) => {
         const options = topicOptions(compression, expiry, typed);
         const topic = await (await client()).createTopic(stream, { ...options, name, partitionsCount });
+        remarkOnDigits(output, { ...topic, thing: "topic", list: "millrace topic list" });
         return sentence(
           `Topic "${topic.name}" created with id ${topic.id} and ${topic.partitionsCount} partitions.`,
           objectOf(TOPIC_FIELDS, topic),

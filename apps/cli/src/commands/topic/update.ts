@@ -1,6 +1,7 @@
 import { describe, parseIdOrName, parseName } from "../../formats/id-or-name.ts";
 import { sentence } from "../../output/result.ts";
 import { type AddCommand, leaf } from "../command.ts";
+import { remarkOnDigits } from "../name-of-digits.ts";
 import { compressionArgument, expiryArgument } from "./create.ts";
 import { addSizeOption, type TopicOptionsTyped, topicOptions } from "./topic-options.ts";
 
@@ -19,7 +20,7 @@ export const addTopicUpdate: AddCommand = (parent, run) => {
   addSizeOption(command).action(
     run(
       async (
-        { client },
+        { client, output },
         stream: number | string,
         topic: number | string,
         name: string,
@@ -29,6 +30,8 @@ export const addTopicUpdate: AddCommand = (parent, run) => {
       ) => {
         const options = topicOptions(compression, expiry, typed);
         await (await client()).updateTopic(stream, topic, { ...options, name });
+        const id = typeof topic === "number" ? topic : undefined;
+        remarkOnDigits(output, { thing: "topic", name, id, list: "millrace topic list" });
         return sentence(`Topic ${describe(topic)} of stream ${describe(stream)} updated.`, {
           stream,
           topic,

@@ -1,3 +1,4 @@
+import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import { UsageError } from "../../failures/usage-error.ts";
 import { describe, parseIdOrName } from "../../formats/id-or-name.ts";
 import { readOneLine } from "../../formats/lines.ts";
@@ -17,11 +18,20 @@ export const addUserPassword: AddCommand = (parent, run) => {
         const server = await client();
         const currentPassword = current ?? (await ask("Current password", world));
         const newPassword = changed ?? (await ask("New password", world));
-        await server.changePassword(user, { currentPassword, newPassword });
+        await server.changePassword(user, { currentPassword, newPassword }).catch((error) => {
+          throw isCodedError(error, ErrorCode.InvalidCredentials) ? wrongCurrent(user, error) : error;
+        });
         return sentence(`The password of user ${describe(user)} is changed.`, { user, changed: true });
       }),
     );
 };
+
+/** The login went well: what is wrong is the password that was typed as the current one. */
+function wrongCurrent(user: number | string, cause: unknown): CodedError {
+  const message = `CURRENT is not the password of user ${describe(user)}.`;
+  const next = "Type the password as it is now, or leave it out and be asked for it.";
+  return new CodedError(ErrorCode.InvalidCredentials, message, { cause, details: { next } });
+}
 
 /** A prompt on a terminal, else one line of standard input. */
 async function ask(question: string, world: World): Promise<string> {
