@@ -90,11 +90,7 @@ export class GroupRecovery {
   }
 
   #write(changes: Partial<GroupView>): Promise<void> {
-    return new Promise((resolve, reject) =>
-      this.#replication.viewLog.write(this.#identity, changes, (error) =>
-        error === undefined ? resolve() : reject(error),
-      ),
-    );
+    return this.#replication.viewLog.note(this.#identity, changes);
   }
 }
 

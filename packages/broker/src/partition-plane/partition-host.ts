@@ -240,7 +240,9 @@ export class PartitionHost {
     settings: PartitionSettings,
     repair?: RepairedOffsets,
   ): Promise<Partition> {
-    const options = this.#optionsOf(group.identity, settings);
+    const { identity } = group;
+    const isLossKnown = this.#context.replication?.viewLog.get(identity).mayHaveLost === true;
+    const options = { ...this.#optionsOf(identity, settings), isLossKnown };
     return openPartition(repair === undefined ? options : { ...options, repair });
   }
 

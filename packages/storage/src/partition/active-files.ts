@@ -94,6 +94,19 @@ export class ActiveFiles {
     this.#syncedCount = Math.max(this.#syncedCount, covered);
   }
 
+  /** Begins such a sync, unless one is under way. Nobody waits for it before the next one. */
+  syncAhead(): void {
+    if (this.#syncsOut > 0) return;
+    const covered = this.#writtenCount;
+    const { log, ops } = this.#files;
+    this.#track(Promise.all([datasync(log), datasync(ops)])).then(
+      () => {
+        this.#syncedCount = Math.max(this.#syncedCount, covered);
+      },
+      () => undefined,
+    );
+  }
+
   /** A sync outside the groups that ends when a group's datasyncs beside it have, and fails when they do. */
   async #besideGroups(sync: Promise<unknown>): Promise<void> {
     const before = this.#groupFailure;

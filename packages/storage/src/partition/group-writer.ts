@@ -18,6 +18,9 @@ import { moveTo, type PartitionState } from "./partition-state.ts";
 /** Free space that must be there before writing goes on after a full disk: two whole groups. */
 const RESUME_FREE_LENGTH = 8_388_608;
 
+/** Bytes of messages that a replica writes before it begins to sync them where no acknowledgement waits for that. */
+const SYNC_AHEAD_LENGTH = 67_108_864;
+
 /** When a reply may leave: after the write, or after a datasync of both files. */
 export type Durability = "replicated" | "persisted";
 
@@ -34,6 +37,11 @@ export interface GroupWriterOptions {
   readonly reservedLength: number;
   readonly durability: Durability;
   readonly offsetDurability: Durability;
+  /**
+   * Other replicas count on what the journal says it holds: a segment is synced before the next one begins, for
+   * a start takes the word of that one's first record for all that lies before.
+   */
+  readonly isReplica: boolean;
   /** Called when ops became journaled, before their `done`. */
   readonly onJournaled: () => void;
   /** Called with the segment that was active when the next one took its place. */
@@ -59,6 +67,8 @@ export class GroupWriter {
   #busy = false;
   #cutFirst: boolean;
   #callsOut = 0;
+  /** Bytes of messages written since a sync began that nobody waits for. */
+  #aheadLength = 0;
   #failure: CodedError | undefined;
   #whenIdle: (() => void)[] = [];
   readonly #marks: CommitMarks;
@@ -191,6 +201,11 @@ export class GroupWriter {
 
   get #isPersisted(): boolean {
     return this.#options.durability === "persisted" || this.#options.offsetDurability === "persisted";
+  }
+
+  /** A segment is synced before the next one begins, and so is that one's first record before a second. */
+  get #isSealedForGood(): boolean {
+    return this.#isPersisted || this.#options.isReplica;
   }
 
   #next(): void {
@@ -336,6 +351,7 @@ export class GroupWriter {
   #groupDurable(): void {
     const last = this.#group.entries[this.#group.entries.length - 1];
     this.#advance();
+    this.#syncAhead(this.#group.logLength);
     if (last?.small?.operation.kind !== "purge") {
       this.#finishGroup();
       return;
@@ -344,6 +360,16 @@ export class GroupWriter {
       () => this.#finishGroup(),
       (error: unknown) => this.#stopUnrolled(asCodedError(error)),
     );
+  }
+
+  /** What a roll has to wait for is little then, however long the segment. */
+  #syncAhead(length: number): void {
+    const { isReplica, durability } = this.#options;
+    if (!isReplica || durability === "persisted") return;
+    this.#aheadLength += length;
+    if (this.#aheadLength < SYNC_AHEAD_LENGTH) return;
+    this.#aheadLength = 0;
+    this.#files.syncAhead();
   }
 
   /**
@@ -398,7 +424,7 @@ export class GroupWriter {
     const { disk, kernel, reservedLength } = this.#options;
     const state = this.#state;
     const sealed = state.active;
-    if (this.#isPersisted) await this.#files.sync();
+    if (this.#isSealedForGood) await this.#files.sync();
     const name = { generation: state.journaled.generation, firstOffset };
     const next = emptySegment(name);
     const files = await createSegmentFiles(disk, state.path, name, reservedLength);
@@ -416,7 +442,7 @@ export class GroupWriter {
     await this.#files.replace(files);
     state.segments.push(next);
     this.#files.settle();
-    if (this.#isPersisted) await this.#files.syncsUnderWay();
+    if (this.#isSealedForGood) await this.#files.syncsUnderWay();
     if (sealed === undefined) return;
     await writeIndex(disk, state, sealed);
     this.#options.onLeft(sealed);

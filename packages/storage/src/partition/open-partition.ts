@@ -177,6 +177,7 @@ class Opening {
       reservedLength = 0,
       durability,
       offsetDurability,
+      isReplica = false,
     } = this.#options;
     return new GroupWriter({
       disk,
@@ -188,6 +189,7 @@ class Opening {
       reservedLength,
       durability,
       offsetDurability,
+      isReplica,
       onJournaled: () => this.#commits.advance(),
       onLeft: (segment) => this.#commits.leave(segment),
       onFault: () => this.#partition?.rollBack(),

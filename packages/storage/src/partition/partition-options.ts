@@ -45,6 +45,12 @@ export interface PartitionOptions {
    * them. Default false: they are passed over.
    */
   readonly isReplica?: boolean;
+  /**
+   * This replica has noted that it may have lost what it did not sync, and gets from the others what is missing:
+   * on a topic whose messages are not synced, what a lost sector explains is the torn end of the journal,
+   * whatever follows it, and the mark of a clean close proves nothing. Default false: it may be damage.
+   */
+  readonly isLossKnown?: boolean;
   /** Clients whose latest requests are remembered, so that a repetition is known; default 4096. */
   readonly requestClientsMax?: number;
   /** Opens the batches of an encrypted data directory when they are read; absent when it is not encrypted. */

@@ -5,7 +5,7 @@ import { recoverClosed } from "./closed-partition.ts";
 import { type Base, findBase } from "./find-base.ts";
 import { keptOrFault } from "./kept-or-fault.ts";
 import { judgeNewer } from "./newer-segments.ts";
-import type { RecoverySource } from "./recovery-source.ts";
+import { isLossKnown, type RecoverySource } from "./recovery-source.ts";
 import {
   type InDoubt,
   type ReplayFinding,
@@ -128,7 +128,7 @@ async function recoverActiveOf(source: RecoverySource, { base, isNewest }: Findi
 
 async function recoverFiles(source: RecoverySource, base: Base, files: SegmentFiles): Promise<Recovery> {
   const { options, state } = source;
-  if (await recoverClosed(source, base, files)) {
+  if (!isLossKnown(source) && (await recoverClosed(source, base, files))) {
     return { ...AS_FOUND, isClosed: true, frontier: state.journaled.nextOffset };
   }
   const { segment, finding } = await replayBase(source, base, files);
