@@ -1,13 +1,15 @@
 import type { Packet, SimDisk, SimRandom } from "@millrace/platform/sim";
+import { LocalPartition } from "../../partition-plane/local-partition.ts";
+import { syncNames } from "../sync-names.ts";
 import { FAULTS_MIN, type HistoryWorld, OPERATIONS_MIN, TICKS_MIN } from "./history-world.ts";
 
 /** What a seed may do to the nodes. */
 export interface FaultKinds {
   /**
-   * Power fails on single nodes: at any time where everything is persisted, else once, beside no other loss,
-   * and with all or nothing that was not synced.
+   * Power fails on single nodes: at any time where everything is persisted, else beside no other loss and when
+   * what was lost before is made up for.
    */
-  readonly hasPowerLoss: "often" | "once" | "never";
+  readonly hasPowerLoss: "often" | "apart" | "never";
   /** One directory is lost, once. */
   readonly hasWipe: boolean;
   /** A bit changes by itself on one disk, once; never beside a lost directory. */
@@ -42,7 +44,6 @@ export class Faults {
   /** Chances by which a frame is lost, comes twice or late. */
   #noise = { loss: 0, repeat: 0, delay: 0 };
   #isWiped = false;
-  #hasLostPower = false;
   readonly #underWay = new Set<Promise<void>>();
 
   constructor(world: HistoryWorld, random: SimRandom, kinds: FaultKinds) {
@@ -77,6 +78,15 @@ export class Faults {
 
   get #areAllUp(): boolean {
     return this.#world.cluster.nodes.every(({ broker }) => broker !== undefined);
+  }
+
+  /** Every replica of a partition takes part: each has what was acknowledged until it did. */
+  get #areAllNormal(): boolean {
+    return this.#world.cluster.nodes.every(({ broker }) => {
+      const handles = [...(broker?.shard.partitions.handles() ?? [])];
+      const isNormal = ({ group }: LocalPartition) => group.replica?.status === "normal";
+      return broker !== undefined && handles.every((one) => one instanceof LocalPartition && isNormal(one));
+    });
   }
 
   #isEnough(): boolean {
@@ -134,11 +144,12 @@ export class Faults {
   async #powerLoss(at: number): Promise<void> {
     const keep = (["none", "all", "random"] as const)[this.#random.below(3)]!;
     const { hasPowerLoss } = this.#kinds;
-    if (hasPowerLoss === "never") return;
-    if (hasPowerLoss === "once") {
-      if (keep === "random" || this.#hasLostPower || !this.#areAllUp) return;
-      this.#hasLostPower = true;
-    }
+    const node = this.#world.cluster.nodes[at];
+    if (hasPowerLoss === "never" || node?.broker === undefined) return;
+    const { disk } = node;
+    if (this.#random.chance(0.5)) await syncNames(disk);
+    // Another one may have lost something meanwhile.
+    if (node.disk !== disk || (hasPowerLoss === "apart" && !this.#areAllNormal)) return;
     await this.#down([at], `powerless, keeps ${keep}`, (one) => this.#world.cluster.crash(one, { keep }));
   }
 

@@ -100,7 +100,7 @@ async function play(world: HistoryWorld): Promise<void> {
   const group = await makeGroup(world);
   const loss = random.fraction();
   const [hasWipe, hasRot] = [loss < 0.3, loss >= 0.6];
-  const hasPowerLoss = isPersisted ? "often" : hasWipe || hasRot ? "never" : "once";
+  const hasPowerLoss = isPersisted ? "often" : hasWipe || hasRot ? "never" : "apart";
   const kinds = { hasPowerLoss, hasWipe, hasRot } as const;
   const faults = new Faults(world, random, kinds);
   const producers = [2, 3, 4].map((number) => new Producer(world, number, number === 4 ? UNDER_WAY_MAX : 1));
