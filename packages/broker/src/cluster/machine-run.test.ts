@@ -3,10 +3,21 @@ import { it } from "node:test";
 import { SimDisk } from "@millrace/platform/sim";
 import { MachineRun } from "./machine-run.ts";
 
-async function notesOf(disk: SimDisk, bootIds: readonly string[]): Promise<boolean[]> {
+const FOLDER = "metadata";
+
+async function emptyDisk(): Promise<SimDisk> {
+  const disk = new SimDisk();
+  await disk.makeDirectory(FOLDER);
+  await disk.syncDirectory("");
+  return disk;
+}
+
+/** What starts in these runs of the machine, one after the other, find. */
+async function notesOf(bootIds: readonly string[]): Promise<boolean[]> {
+  const disk = await emptyDisk();
   const areOthers: boolean[] = [];
   for (const bootId of bootIds) {
-    const run = await MachineRun.read(disk, "", bootId);
+    const run = await MachineRun.read(disk, FOLDER, bootId);
     areOthers.push(run.isAnother);
     await run.note();
   }
@@ -14,13 +25,18 @@ async function notesOf(disk: SimDisk, bootIds: readonly string[]): Promise<boole
 }
 
 it("A run of the machine is another one until it is noted, and so is one without a name, always.", async () => {
-  assert.deepEqual(await notesOf(new SimDisk(), ["a", "a", "b", "b", "a"]), [true, false, true, false, true]);
-  assert.deepEqual(await notesOf(new SimDisk(), ["", "", "a", "", ""]), [true, true, true, true, true]);
+  assert.deepEqual(await notesOf(["a", "a", "b", "b", "a"]), [true, false, true, false, true]);
+  assert.deepEqual(await notesOf(["", "", "a", "", ""]), [true, true, true, true, true]);
 });
 
-it("A node that may have lost its note of the run takes it for another one.", async () => {
-  const disk = new SimDisk();
-  await MachineRun.read(disk, "", "a");
-  const { isAnother } = await MachineRun.read(disk.crash({ keep: "none" }), "", "a");
-  assert.equal(isAnother, true);
+it("A run that is noted stays noted over a loss of power; one that was only looked at is not noted.", async () => {
+  const disk = await emptyDisk();
+  await MachineRun.read(disk, FOLDER, "a");
+  const before = await MachineRun.read(disk, FOLDER, "a");
+  assert.equal(before.isAnother, true);
+  await before.note();
+  assert.equal(before.isAnother, false);
+  const after = disk.crash({ keep: "none" });
+  assert.equal((await MachineRun.read(after, FOLDER, "a")).isAnother, false);
+  assert.equal((await MachineRun.read(after, FOLDER, "b")).isAnother, true);
 });

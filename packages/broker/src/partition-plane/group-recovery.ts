@@ -79,6 +79,11 @@ export class GroupRecovery {
     await this.#write({ logView: 0, mayHaveLost: true, cutAbove: undefined });
   }
 
+  /** The replica says that it may lack what it acknowledged; see `PartitionOptions`. Once prepared. */
+  get isLossKnown(): boolean {
+    return this.#isForgotten || this.#replication.viewLog.get(this.#identity).mayHaveLost;
+  }
+
   /**
    * @param needsState  nothing of the journal counts: another replica's state is to take its place
    * @throws CodedError when a journaled op cannot be read back

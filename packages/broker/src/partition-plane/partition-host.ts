@@ -208,7 +208,11 @@ export class PartitionHost {
     const { replication } = this.#context;
     const recovery = replication && new GroupRecovery(this.#context, replication, group.identity);
     await recovery?.prepare(this.#options.platform.disk, { ...how, isSynced: isSynced(settings) });
-    const partition = await this.#openFiles(group, settings, how.repair);
+    const { repair } = how;
+    const partition = await this.#openFiles(group, settings, {
+      ...(repair === undefined ? {} : { repair }),
+      isLossKnown: recovery?.isLossKnown ?? false,
+    });
     try {
       return { partition, recovered: await recovery?.recover(partition, how.needsState) };
     } catch (error) {
@@ -236,14 +240,11 @@ export class PartitionHost {
   }
 
   #openFiles(
-    group: PartitionGroup,
+    { identity }: PartitionGroup,
     settings: PartitionSettings,
-    repair?: RepairedOffsets,
+    found: Pick<PartitionOptions, "repair" | "isLossKnown"> = {},
   ): Promise<Partition> {
-    const { identity } = group;
-    const isLossKnown = this.#context.replication?.viewLog.get(identity).mayHaveLost === true;
-    const options = { ...this.#optionsOf(identity, settings), isLossKnown };
-    return openPartition(repair === undefined ? options : { ...options, repair });
+    return openPartition({ ...this.#optionsOf(identity, settings), ...found });
   }
 
   /** See `ReplicationContext.cut`. */

@@ -147,8 +147,8 @@ export class Faults {
     const node = this.#world.cluster.nodes[at];
     if (hasPowerLoss === "never" || node?.broker === undefined) return;
     const { disk } = node;
-    if (this.#random.chance(0.5)) await syncNames(disk);
-    // Another one may have lost something meanwhile.
+    // A folder may go, or the node end, meanwhile: then not all names are synced. Another one may lose something.
+    if (this.#random.chance(0.5)) await syncNames(disk).catch(() => undefined);
     if (node.disk !== disk || (hasPowerLoss === "apart" && !this.#areAllNormal)) return;
     await this.#down([at], `powerless, keeps ${keep}`, (one) => this.#world.cluster.crash(one, { keep }));
   }
