@@ -1,13 +1,15 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import type { SimDisk } from "@millrace/platform/sim";
-import { isPartitions, smallCluster } from "../testing/small-cluster.ts";
+import { groupsOf, isPartitions, newWriter, smallCluster } from "../testing/small-cluster.ts";
 import { syncNames } from "../testing/sync-names.ts";
 import { sendBody } from "../testing/test-batches.ts";
 import type { TestCluster } from "../testing/test-cluster.ts";
 import { pollBody, polled } from "../testing/test-polls.ts";
 import { fillSegments, HALF_SEGMENT } from "../testing/test-topics.ts";
 
+const NODES = [0, 1, 2] as const;
+const SEEDS = 12;
 const PARTITIONS = "streams/0/topics/0/partitions";
 const TEXTS = [HALF_SEGMENT, HALF_SEGMENT, "tail"];
 
@@ -59,6 +61,31 @@ it("A node of which a loss of power took a part from the middle of a partition c
     TEXTS.map((text) => text.slice(0, 2000)),
   );
   await cluster.stop();
+});
+
+it("Nodes that all lose power at once, and any part of what was not synced, go on when all are there.", async () => {
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
+    const { cluster, client } = await smallCluster(1, { seed });
+    for (let count = 0; count < 6; count += 1)
+      await cluster.drive(client.ok("SendMessages", sendBody([`${count}`.padEnd(2000, "-")])));
+    await cluster.clock.run(1000);
+    for (const at of NODES) {
+      await syncNames(cluster.nodes[at]!.disk);
+      cluster.crash(at);
+    }
+    await Promise.all(NODES.map((at) => cluster.startNode(at)));
+    const writer = await newWriter(cluster, NODES);
+    await cluster.drive(writer.client.ok("SendMessages", sendBody(["behind"])));
+    const groups = await groupsOf(cluster);
+    const end = writer.group.partition?.committedNextOffset;
+    await cluster.until(() => groups.every(({ partition }) => partition?.committedNextOffset === end));
+    assert.deepEqual(
+      NODES.map((at) => cluster.silentGroups(at)),
+      [0, 0, 0],
+      `seed ${seed}`,
+    );
+    await cluster.stop();
+  }
 });
 
 /** A sector of the second message never reached the disk; the third did. */
