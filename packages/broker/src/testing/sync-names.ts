@@ -1,6 +1,6 @@
 import type { Disk } from "@millrace/platform";
 
-/** Makes every name of a disk durable: systems write them by themselves after some seconds, contents later. */
+/** Makes all names of a disk durable: systems write them by themselves after seconds, contents later. */
 export async function syncNames(disk: Disk, path = ""): Promise<void> {
   await disk.syncDirectory(path);
   for (const { name, kind } of await disk.readDirectory(path)) {

@@ -5,6 +5,9 @@ import { closeSegmentFiles, type SegmentFiles } from "../segment/segment-files.t
 import { asCodedError, fenced, mayPass } from "./fence.ts";
 import type { PartitionState } from "./partition-state.ts";
 
+/** Bytes of messages behind which a sync begins that no acknowledgement waits for. */
+const SYNC_AHEAD_LENGTH = 67_108_864;
+
 /**
  * The two files of the active segment and what of them is not synced yet.
  *
@@ -25,6 +28,7 @@ export class ActiveFiles {
   /** The latest sync outside the groups; never rejects. */
   #syncing: Promise<void> = Promise.resolve();
   #syncsOut = 0;
+  #aheadLength = 0;
   /** What the datasyncs of a group failed with, the latest time. */
   #groupFailure: CodedError | undefined;
   /** Who waits for the datasyncs of a group; nothing while none is under way. */
@@ -94,9 +98,15 @@ export class ActiveFiles {
     this.#syncedCount = Math.max(this.#syncedCount, covered);
   }
 
-  /** Begins such a sync, unless one is under way. Nobody waits for it before the next one. */
-  syncAhead(): void {
-    if (this.#syncsOut > 0) return;
+  /**
+   * Begins such a sync when that many bytes of messages were written since the last one that began here,
+   * unless another is under way: what a roll waits for is little then, however long the segment.
+   * @param length  bytes of messages that were written just now
+   */
+  syncAhead(length: number): void {
+    this.#aheadLength += length;
+    if (this.#aheadLength < SYNC_AHEAD_LENGTH || this.#syncsOut > 0) return;
+    this.#aheadLength = 0;
     const covered = this.#writtenCount;
     const { log, ops } = this.#files;
     this.#track(Promise.all([datasync(log), datasync(ops)])).then(

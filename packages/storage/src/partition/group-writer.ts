@@ -18,9 +18,6 @@ import { moveTo, type PartitionState } from "./partition-state.ts";
 /** Free space that must be there before writing goes on after a full disk: two whole groups. */
 const RESUME_FREE_LENGTH = 8_388_608;
 
-/** Bytes of messages that a replica writes before it begins to sync them where no acknowledgement waits for that. */
-const SYNC_AHEAD_LENGTH = 67_108_864;
-
 /** When a reply may leave: after the write, or after a datasync of both files. */
 export type Durability = "replicated" | "persisted";
 
@@ -38,8 +35,8 @@ export interface GroupWriterOptions {
   readonly durability: Durability;
   readonly offsetDurability: Durability;
   /**
-   * Other replicas count on what the journal says it holds: a segment is synced before the next one begins, for
-   * a start takes the word of that one's first record for all that lies before.
+   * Other replicas count on what the journal says it holds: a segment is synced before the next one begins,
+   * for a start takes the word of that one's first record for all that lies before.
    */
   readonly isReplica: boolean;
   /** Called when ops became journaled, before their `done`. */
@@ -67,8 +64,6 @@ export class GroupWriter {
   #busy = false;
   #cutFirst: boolean;
   #callsOut = 0;
-  /** Bytes of messages written since a sync began that nobody waits for. */
-  #aheadLength = 0;
   #failure: CodedError | undefined;
   #whenIdle: (() => void)[] = [];
   readonly #marks: CommitMarks;
@@ -351,7 +346,8 @@ export class GroupWriter {
   #groupDurable(): void {
     const last = this.#group.entries[this.#group.entries.length - 1];
     this.#advance();
-    this.#syncAhead(this.#group.logLength);
+    if (this.#options.isReplica && this.#options.durability !== "persisted")
+      this.#files.syncAhead(this.#group.logLength);
     if (last?.small?.operation.kind !== "purge") {
       this.#finishGroup();
       return;
@@ -360,16 +356,6 @@ export class GroupWriter {
       () => this.#finishGroup(),
       (error: unknown) => this.#stopUnrolled(asCodedError(error)),
     );
-  }
-
-  /** What a roll has to wait for is little then, however long the segment. */
-  #syncAhead(length: number): void {
-    const { isReplica, durability } = this.#options;
-    if (!isReplica || durability === "persisted") return;
-    this.#aheadLength += length;
-    if (this.#aheadLength < SYNC_AHEAD_LENGTH) return;
-    this.#aheadLength = 0;
-    this.#files.syncAhead();
   }
 
   /**

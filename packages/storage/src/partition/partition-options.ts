@@ -46,9 +46,10 @@ export interface PartitionOptions {
    */
   readonly isReplica?: boolean;
   /**
-   * This replica has noted that it may have lost what it did not sync, and gets from the others what is missing:
-   * on a topic whose messages are not synced, what a lost sector explains is the torn end of the journal,
-   * whatever follows it, and the mark of a clean close proves nothing. Default false: it may be damage.
+   * This replica has noted that it may have lost what it did not sync, and gets what is missing from the
+   * others: on a topic whose messages are not synced, what a lost sector explains is the torn end of the
+   * journal, whatever follows it, and the mark of a clean close proves nothing. Default false: it may be
+   * damage.
    */
   readonly isLossKnown?: boolean;
   /** Clients whose latest requests are remembered, so that a repetition is known; default 4096. */

@@ -9,7 +9,7 @@ export interface RecoverySource {
   readonly commits: Commits;
 }
 
-/** Lost sectors of a journal whose messages are not synced are no damage; see `PartitionOptions.isLossKnown`. */
+/** Lost sectors of a journal whose messages are not synced are no damage; see `PartitionOptions`. */
 export function isLossKnown({ options }: RecoverySource): boolean {
   return options.isLossKnown === true && options.durability !== "persisted";
 }

@@ -6,8 +6,8 @@ import { FAULTS_MIN, type HistoryWorld, OPERATIONS_MIN, TICKS_MIN } from "./hist
 /** What a seed may do to the nodes. */
 export interface FaultKinds {
   /**
-   * Power fails on single nodes: at any time where everything is persisted, else beside no other loss and when
-   * what was lost before is made up for.
+   * Power fails on single nodes: at any time where everything is persisted, else beside no other loss and
+   * when what was lost before is made up for.
    */
   readonly hasPowerLoss: "often" | "apart" | "never";
   /** One directory is lost, once. */
@@ -147,7 +147,7 @@ export class Faults {
     const node = this.#world.cluster.nodes[at];
     if (hasPowerLoss === "never" || node?.broker === undefined) return;
     const { disk } = node;
-    // A folder may go, or the node end, meanwhile: then not all names are synced. Another one may lose something.
+    // Meanwhile a folder may go, or the node may end; or another one loses power.
     if (this.#random.chance(0.5)) await syncNames(disk).catch(() => undefined);
     if (node.disk !== disk || (hasPowerLoss === "apart" && !this.#areAllNormal)) return;
     await this.#down([at], `powerless, keeps ${keep}`, (one) => this.#world.cluster.crash(one, { keep }));
