@@ -208,7 +208,8 @@ export class PartitionHost {
     const { replication } = this.#context;
     const recovery = replication && new GroupRecovery(this.#context, replication, group.identity);
     await recovery?.prepare(this.#options.platform.disk, { ...how, isSynced: isSynced(settings) });
-    const partition = await this.#openFiles(group, settings, how.repair);
+    const onSegmentGone = recovery && (() => recovery.noteSegmentGone());
+    const partition = await this.#openFiles(group, settings, { repair: how.repair, onSegmentGone });
     try {
       return { partition, recovered: await recovery?.recover(partition, how.needsState) };
     } catch (error) {
@@ -238,10 +239,9 @@ export class PartitionHost {
   #openFiles(
     group: PartitionGroup,
     settings: PartitionSettings,
-    repair?: RepairedOffsets,
+    how: Pick<PartitionOptions, "repair" | "onSegmentGone"> = {},
   ): Promise<Partition> {
-    const options = this.#optionsOf(group.identity, settings);
-    return openPartition(repair === undefined ? options : { ...options, repair });
+    return openPartition({ ...this.#optionsOf(group.identity, settings), ...how });
   }
 
   /** See `ReplicationContext.cut`. */
