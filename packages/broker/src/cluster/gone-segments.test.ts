@@ -38,7 +38,7 @@ async function demandTexts(cluster: TestCluster, expected: readonly string[]): P
   }
 }
 
-/** Three nodes with one full segment; then two of them begin another one, of which the third hears nothing. */
+/** Three nodes with a full segment; then two of them begin another one, which the third hears nothing of. */
 async function twoSegments() {
   const parts = await smallCluster();
   const { cluster, client, primary, backups, groups } = parts;

@@ -102,12 +102,14 @@ describe("the newest of several segments, gone with its files,", () => {
     }
   });
 
-  it("is noticed when the one before is gone too", async () => {
-    const { bench } = await filled();
+  it("is noticed when the one before is gone too, and a repair gives no offset out again", async () => {
+    const { bench, all } = await filled();
     await kill(bench);
     for (const first of (await segmentsOf(bench)).slice(-2)) await remove(bench, first);
     await bench.open();
     assert.ok(isDamage(bench.partition.fault));
+    await bench.reopen({ repair: "none" });
+    assert.ok((await bench.append(["after"])) >= all.length);
     await bench.close();
   });
 

@@ -42,7 +42,7 @@ export async function takeBehindDamage(
         }
         take(source, record, position, taken);
         source.proven?.note(record, segment);
-        goodEnd = position + record.length;
+        if (record.kind !== RecordKind.successor) goodEnd = position + record.length;
       }
       return true;
     },
