@@ -70,6 +70,15 @@ export class GroupRecovery {
   }
 
   /**
+   * While the files are opened: the newest segment is gone with its files, while older ones are there. What
+   * is left is a beginning of what the replica held, as after a loss of power, so its log view stands.
+   * @throws CodedError what the disk answers
+   */
+  noteSegmentGone(): Promise<void> {
+    return this.#write({ mayHaveLost: true });
+  }
+
+  /**
    * The view is noted before the first files are made, so it may also be a kill in between that left none:
    * then the replica gives no nacks for nothing, until it is normal in a view.
    */

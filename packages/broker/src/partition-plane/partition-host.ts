@@ -208,9 +208,9 @@ export class PartitionHost {
     const { replication } = this.#context;
     const recovery = replication && new GroupRecovery(this.#context, replication, group.identity);
     await recovery?.prepare(this.#options.platform.disk, { ...how, isSynced: isSynced(settings) });
-    const { repair } = how;
     const partition = await this.#openFiles(group, settings, {
-      ...(repair === undefined ? {} : { repair }),
+      repair: how.repair,
+      onSegmentGone: recovery && (() => recovery.noteSegmentGone()),
       isLossKnown: recovery?.isLossKnown ?? false,
     });
     try {
@@ -242,7 +242,7 @@ export class PartitionHost {
   #openFiles(
     { identity }: PartitionGroup,
     settings: PartitionSettings,
-    found: Pick<PartitionOptions, "repair" | "isLossKnown"> = {},
+    found: Pick<PartitionOptions, "repair" | "onSegmentGone" | "isLossKnown"> = {},
   ): Promise<Partition> {
     return openPartition({ ...this.#optionsOf(identity, settings), ...found });
   }

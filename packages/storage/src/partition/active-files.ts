@@ -137,11 +137,14 @@ export class ActiveFiles {
   /**
    * Begins to make the names and the first record of a new segment survive power loss. Persisted topics wait
    * for it; the others do not, but soon after a roll a power loss finds a segment that begins as it should.
+   * Settles with whether they survive.
    */
-  settle(): void {
+  settle(): Promise<boolean> {
     const { path } = this.#state;
-    void this.#track(Promise.all([datasync(this.#files.ops), this.#disk.syncDirectory(path)])).catch(
-      () => undefined,
+    const synced = Promise.all([datasync(this.#files.ops), this.#disk.syncDirectory(path)]);
+    return this.#track(synced).then(
+      () => true,
+      () => false,
     );
   }
 

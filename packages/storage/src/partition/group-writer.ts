@@ -14,6 +14,7 @@ import { asCodedError, fenced, mayPass } from "./fence.ts";
 import { Group, LARGE_LENGTH } from "./group.ts";
 import type { OpEntry } from "./op-entry.ts";
 import { moveTo, type PartitionState } from "./partition-state.ts";
+import { SuccessorNotes } from "./successor-notes.ts";
 
 /** Free space that must be there before writing goes on after a full disk: two whole groups. */
 const RESUME_FREE_LENGTH = 8_388_608;
@@ -70,6 +71,7 @@ export class GroupWriter {
   /** What the records of the group under way say is committed. */
   #groupCommit = 0;
   #restored: Promise<boolean> = Promise.resolve(true);
+  readonly #notes: SuccessorNotes;
   /** The latest `resume`: one at a time. */
   #resumed: Promise<boolean> = Promise.resolve(true);
 
@@ -79,6 +81,7 @@ export class GroupWriter {
     this.#files = new ActiveFiles(options.disk, options.state, options.files);
     this.#cutFirst = options.hasClosingRecord;
     this.#group = new Group(options.kernel);
+    this.#notes = new SuccessorNotes({ ...options, isPersisted: this.#isPersisted });
     // What the closing record says goes with it.
     this.#marks = new CommitMarks(options.hasClosingRecord ? 0 : options.state.committedOp);
   }
@@ -166,9 +169,19 @@ export class GroupWriter {
     await this.#roll(this.#state.journaled.nextOffset);
   }
 
+  /**
+   * Makes up for the note that the active segment was begun, see `SuccessorNotes`. @param sealed  the one
+   * before
+   */
+  async noteActive(sealed: Segment): Promise<void> {
+    const { active: next } = this.#state;
+    if (next !== undefined) await this.#notes.makeUp({ sealed, next }, () => this.#files.settle());
+  }
+
   /** Writes the closing checkpoint and the index, unless writing failed before, and closes the files. */
   async close(): Promise<void> {
     await this.idle();
+    await this.#notes.idle();
     const { active, fault } = this.#state;
     try {
       if (active !== undefined && fault === undefined && !this.#cutFirst) await this.#writeClosing(active);
@@ -427,9 +440,10 @@ export class GroupWriter {
     }
     await this.#files.replace(files);
     state.segments.push(next);
-    this.#files.settle();
+    const settled = this.#files.settle();
     if (this.#isSealedForGood) await this.#files.syncsUnderWay();
     if (sealed === undefined) return;
+    await this.#notes.begun({ sealed, next }, settled);
     await writeIndex(disk, state, sealed);
     this.#options.onLeft(sealed);
   }

@@ -3,6 +3,7 @@ import { closeSegmentFiles, openSegmentFiles, type SegmentFiles } from "../segme
 import { adoptCheckpoint } from "./adopt-checkpoint.ts";
 import { recoverClosed } from "./closed-partition.ts";
 import { type Base, findBase } from "./find-base.ts";
+import { judgeGone } from "./gone-segment.ts";
 import { keptOrFault } from "./kept-or-fault.ts";
 import { judgeNewer } from "./newer-segments.ts";
 import { isLossKnown, type RecoverySource } from "./recovery-source.ts";
@@ -50,6 +51,7 @@ export async function recoverPartition(source: RecoverySource): Promise<Recovery
   const recovery =
     base === undefined ? nothingWritten() : await recoverFrom(source, { base, found, isNewest });
   const inDoubt = await orClosed(recovery, () => judgeLeftovers(source, leftovers, recovery));
+  await orClosed(recovery, () => judgeGone(source));
   if (state.fault !== undefined) {
     log.error("The partition is damaged and takes no writes.", { path: state.path, error: state.fault });
   }

@@ -12,6 +12,8 @@ export interface FaultKinds {
   readonly hasPowerLoss: "often" | "apart" | "never";
   /** One directory is lost, once. */
   readonly hasWipe: boolean;
+  /** The newest segment of a partition goes from one disk with all its files, once. */
+  readonly hasGoneFiles: boolean;
   /** A bit changes by itself on one disk, once; never beside a lost directory. */
   readonly hasRot: boolean;
 }
@@ -129,7 +131,7 @@ export class Faults {
       case 3:
         return this.#powerLoss(at);
       case 4:
-        return this.#wipe(at);
+        return this.#kinds.hasGoneFiles ? this.#loseNewest(at) : this.#wipe(at);
       case 5:
         return this.#spoil();
       case 6:
@@ -157,6 +159,28 @@ export class Faults {
     if (!this.#kinds.hasWipe || this.#isWiped || !this.#areAllUp) return;
     this.#isWiped = true;
     await this.#down([at], "wiped", (one) => this.#world.cluster.wipe(one));
+  }
+
+  /** Of a partition with one segment that is all its files. */
+  async #loseNewest(at: number): Promise<void> {
+    if (this.#isWiped || !this.#areAllUp) return;
+    this.#isWiped = true;
+    const { world } = this;
+    world.end(at, () => world.cluster.kill(at));
+    const { disk } = world.cluster.nodes[at]!;
+    const files = await messageFilesOf(disk);
+    const picked = files[this.#random.below(files.length)] ?? "";
+    const folder = picked.slice(0, picked.lastIndexOf("/") + 1);
+    const newest = files
+      .filter((path) => path.startsWith(folder))
+      .sort(byAge)
+      .at(-1)
+      ?.slice(0, -".log".length);
+    if (newest !== undefined) {
+      this.#does(`n${at}`, `killed, and ${newest} is gone`);
+      for (const kind of ["log", "ops", "index"]) await disk.removeFile(`${newest}.${kind}`);
+    }
+    await this.#startLater(at);
   }
 
   /** A bit changes where good bytes follow: such a change is told from a write that was cut short. */
@@ -259,4 +283,10 @@ async function messageFilesOf(disk: SimDisk, path = "streams"): Promise<string[]
     else if (name.endsWith(".log")) found.push(inner);
   }
   return found;
+}
+
+/** Orders the files of one partition as their segments were begun: by purges, then by offset. */
+function byAge(one: string, other: string): number {
+  const generationOf = (path: string) => Number(/\.g(\d+)\.log$/.exec(path)?.[1] ?? 0);
+  return generationOf(one) - generationOf(other) || (one < other ? -1 : 1);
 }
