@@ -3,15 +3,27 @@ import { it } from "node:test";
 import { typedField } from "@millrace/framing";
 import { encodeCreateStream, encodeCreateTopic, NO_OPTIONS, toIdentifier } from "@millrace/protocol";
 import { groupsOf, isPartitions } from "../testing/small-cluster.ts";
+import { syncNames } from "../testing/sync-names.ts";
 import { sendBody } from "../testing/test-batches.ts";
 import { TestCluster } from "../testing/test-cluster.ts";
 import { pollBody, polled } from "../testing/test-polls.ts";
 
 type Durability = "replicated" | "persisted";
-type End = (cluster: TestCluster, at: number) => void;
+type End = (cluster: TestCluster, at: number) => void | Promise<void>;
 
 const NODES = [0, 1, 2] as const;
-const losePower: End = (cluster, at) => cluster.crash(at, { keep: "none" });
+const losePower = (cluster: TestCluster, at: number): void => cluster.crash(at, { keep: "none" });
+/** Power fails, and at the start that follows the first view that is to be noted finds the disk full. */
+const losePowerWithoutRoom: End = async (cluster, at) => {
+  await syncNames(cluster.nodes[at]!.disk);
+  losePower(cluster, at);
+  let isFull = true;
+  cluster.nodes[at]?.disk.setFaults(({ kind, path }) => {
+    if (!isFull || kind !== "write" || path !== "metadata/views.wal") return undefined;
+    isFull = false;
+    return { kind: "error", errno: "ENOSPC" };
+  });
+};
 const kill: End = (cluster, at) => cluster.kill(at);
 
 /** A cluster whose partition has the messages "a" and "b", on its primary and on one of the others. */
@@ -44,7 +56,7 @@ async function filledCluster(durability: Durability) {
 async function withoutPrimary(durability: Durability, end: End) {
   const { cluster, primary, others, lost } = await filledCluster(durability);
   cluster.passes = (packet) => !isPartitions(packet);
-  end(cluster, lost);
+  await end(cluster, lost);
   await cluster.startNode(lost);
   await cluster.until(() => cluster.broker(lost).shard.metadata.primary === primary);
   await cluster.group(lost, 0);
@@ -74,6 +86,14 @@ async function demandTexts(cluster: TestCluster): Promise<void> {
 it("A node that lost power does not help to vote away what it acknowledged and did not sync.", async () => {
   const { cluster, primary, isLed } = await withoutPrimary("replicated", losePower);
   assert.equal(isLed, false, "two of three do not go on: what the third has may be acknowledged");
+  await cluster.startNode(primary);
+  await demandTexts(cluster);
+  await cluster.stop();
+});
+
+it("A node that lost power notes it, though a full disk refused a partition's note at first.", async () => {
+  const { cluster, primary, isLed } = await withoutPrimary("replicated", losePowerWithoutRoom);
+  assert.equal(isLed, false);
   await cluster.startNode(primary);
   await demandTexts(cluster);
   await cluster.stop();

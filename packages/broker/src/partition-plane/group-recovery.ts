@@ -70,6 +70,15 @@ export class GroupRecovery {
   }
 
   /**
+   * While the files are opened: the newest segment is gone with its files, while older ones are there. What
+   * is left is a beginning of what the replica held, as after a loss of power, so its log view stands.
+   * @throws CodedError what the disk answers
+   */
+  noteSegmentGone(): Promise<void> {
+    return this.#write({ mayHaveLost: true });
+  }
+
+  /**
    * The view is noted before the first files are made, so it may also be a kill in between that left none:
    * then the replica gives no nacks for nothing, until it is normal in a view.
    */
@@ -77,6 +86,11 @@ export class GroupRecovery {
     const text = "The files of a partition are gone; the replica may have lost what it acknowledged.";
     this.#context.log.warn(text, { ...this.#identity, path });
     await this.#write({ logView: 0, mayHaveLost: true, cutAbove: undefined });
+  }
+
+  /** The replica says that it may lack what it acknowledged; see `PartitionOptions`. Once prepared. */
+  get isLossKnown(): boolean {
+    return this.#isForgotten || this.#replication.viewLog.get(this.#identity).mayHaveLost;
   }
 
   /**
@@ -90,11 +104,7 @@ export class GroupRecovery {
   }
 
   #write(changes: Partial<GroupView>): Promise<void> {
-    return new Promise((resolve, reject) =>
-      this.#replication.viewLog.write(this.#identity, changes, (error) =>
-        error === undefined ? resolve() : reject(error),
-      ),
-    );
+    return this.#replication.viewLog.note(this.#identity, changes);
   }
 }
 

@@ -208,7 +208,11 @@ export class PartitionHost {
     const { replication } = this.#context;
     const recovery = replication && new GroupRecovery(this.#context, replication, group.identity);
     await recovery?.prepare(this.#options.platform.disk, { ...how, isSynced: isSynced(settings) });
-    const partition = await this.#openFiles(group, settings, how.repair);
+    const partition = await this.#openFiles(group, settings, {
+      repair: how.repair,
+      onSegmentGone: recovery && (() => recovery.noteSegmentGone()),
+      isLossKnown: recovery?.isLossKnown ?? false,
+    });
     try {
       return { partition, recovered: await recovery?.recover(partition, how.needsState) };
     } catch (error) {
@@ -236,12 +240,11 @@ export class PartitionHost {
   }
 
   #openFiles(
-    group: PartitionGroup,
+    { identity }: PartitionGroup,
     settings: PartitionSettings,
-    repair?: RepairedOffsets,
+    found: Pick<PartitionOptions, "repair" | "onSegmentGone" | "isLossKnown"> = {},
   ): Promise<Partition> {
-    const options = this.#optionsOf(group.identity, settings);
-    return openPartition(repair === undefined ? options : { ...options, repair });
+    return openPartition({ ...this.#optionsOf(identity, settings), ...found });
   }
 
   /** See `ReplicationContext.cut`. */

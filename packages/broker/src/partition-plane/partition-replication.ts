@@ -374,12 +374,8 @@ export class PartitionReplication {
     await this.#write({ cutAbove: undefined });
   }
 
-  #write(changes: Parameters<ReplicationContext["viewLog"]["write"]>[1]): Promise<void> {
-    return new Promise((resolve, reject) =>
-      this.#shared.viewLog.write(this.#group.identity, changes, (error) =>
-        error === undefined ? resolve() : reject(error),
-      ),
-    );
+  #write(changes: Parameters<ReplicationContext["viewLog"]["note"]>[1]): Promise<void> {
+    return this.#shared.viewLog.note(this.#group.identity, changes);
   }
 
   #readBack({ op, checksum, to }: Extract<Output, { kind: "journal-read" }>): void {

@@ -17,7 +17,7 @@ export function createNodeHost(): Host {
   let processor: ReturnType<typeof processorLoad> | undefined;
   return {
     facts: hostFacts(),
-    bootId: readBootId() || startedAbout(),
+    bootId: readBootId(),
     load() {
       const now = sampleTimes();
       if (processor === undefined || now.monotonicMs - before.monotonicMs >= LOAD_WINDOW_MS) {
@@ -28,11 +28,6 @@ export function createNodeHost(): Host {
     },
     processes: () => listProcesses(),
   };
-}
-
-/** The minute in which the machine was started, where it has no name for its run. May differ by one. */
-function startedAbout(): string {
-  return `started ${Math.round((Date.now() / 1000 - os.uptime()) / 60)}`;
 }
 
 interface TimesSample {

@@ -17,11 +17,18 @@ const RECORD_VERSION = 1;
 const RECORD_MAGIC = 0x504f_524d;
 
 /** What a record is; the numbers are bytes on disk. */
-export const RecordKind = { checkpoint: 1, batch: 2, operation: 3, metadata: 4, commitMark: 5 } as const;
+export const RecordKind = {
+  checkpoint: 1,
+  batch: 2,
+  operation: 3,
+  metadata: 4,
+  commitMark: 5,
+  successor: 6,
+} as const;
 
-/** True for a record that is no op itself and stands behind the op that it names. */
+/** True for a record that is no op itself and stands behind the op that it names, if it names one. */
 export function standsBehindOp({ kind }: { readonly kind: number }): boolean {
-  return kind === RecordKind.checkpoint || kind === RecordKind.commitMark;
+  return kind === RecordKind.checkpoint || kind === RecordKind.commitMark || kind === RecordKind.successor;
 }
 
 /** Byte positions in the record header, see docs/spec/partition-files.md. */

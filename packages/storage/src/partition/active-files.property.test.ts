@@ -64,7 +64,7 @@ class Run {
     const mayWrite = !this.#isWriting && !this.#isGroupOut && this.#state.fault === undefined;
     const what = this.#random.below(10);
     if (what === 0) void this.#sync();
-    else if (what === 1 && this.#random.below(3) === 0) this.#files.settle();
+    else if (what === 1 && this.#random.below(3) === 0) void this.#files.settle();
     else if (what <= 3 && mayWrite) void this.#write();
     else if (what <= 5 && mayWrite) this.#syncGroup();
     else this.#pending.splice(this.#random.below(Math.max(1, this.#pending.length)), 1)[0]?.();

@@ -160,7 +160,7 @@ describe("Syncs outside the groups", () => {
 
   it("wait for one that `settle` began, whoever of them asked first", async () => {
     const { files, waiting } = await filesInHand();
-    files.settle();
+    void files.settle();
     const outcomes = [files.sync(), files.sync()].map(outcomeOf);
     await soon();
     assert.equal(waiting.length, 1);

@@ -5,6 +5,9 @@ import { closeSegmentFiles, type SegmentFiles } from "../segment/segment-files.t
 import { asCodedError, fenced, mayPass } from "./fence.ts";
 import type { PartitionState } from "./partition-state.ts";
 
+/** Bytes of messages behind which a sync begins that no acknowledgement waits for. */
+const SYNC_AHEAD_LENGTH = 67_108_864;
+
 /**
  * The two files of the active segment and what of them is not synced yet.
  *
@@ -25,6 +28,7 @@ export class ActiveFiles {
   /** The latest sync outside the groups; never rejects. */
   #syncing: Promise<void> = Promise.resolve();
   #syncsOut = 0;
+  #aheadLength = 0;
   /** What the datasyncs of a group failed with, the latest time. */
   #groupFailure: CodedError | undefined;
   /** Who waits for the datasyncs of a group; nothing while none is under way. */
@@ -94,6 +98,25 @@ export class ActiveFiles {
     this.#syncedCount = Math.max(this.#syncedCount, covered);
   }
 
+  /**
+   * Begins such a sync when that many bytes of messages were written since the last one that began here,
+   * unless another is under way: what a roll waits for is little then, however long the segment.
+   * @param length  bytes of messages that were written just now
+   */
+  syncAhead(length: number): void {
+    this.#aheadLength += length;
+    if (this.#aheadLength < SYNC_AHEAD_LENGTH || this.#syncsOut > 0) return;
+    this.#aheadLength = 0;
+    const covered = this.#writtenCount;
+    const { log, ops } = this.#files;
+    this.#track(Promise.all([datasync(log), datasync(ops)])).then(
+      () => {
+        this.#syncedCount = Math.max(this.#syncedCount, covered);
+      },
+      () => undefined,
+    );
+  }
+
   /** A sync outside the groups that ends when a group's datasyncs beside it have, and fails when they do. */
   async #besideGroups(sync: Promise<unknown>): Promise<void> {
     const before = this.#groupFailure;
@@ -114,11 +137,14 @@ export class ActiveFiles {
   /**
    * Begins to make the names and the first record of a new segment survive power loss. Persisted topics wait
    * for it; the others do not, but soon after a roll a power loss finds a segment that begins as it should.
+   * Settles with whether they survive.
    */
-  settle(): void {
+  settle(): Promise<boolean> {
     const { path } = this.#state;
-    void this.#track(Promise.all([datasync(this.#files.ops), this.#disk.syncDirectory(path)])).catch(
-      () => undefined,
+    const synced = Promise.all([datasync(this.#files.ops), this.#disk.syncDirectory(path)]);
+    return this.#track(synced).then(
+      () => true,
+      () => false,
     );
   }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { type DiskCall, SimDisk } from "@millrace/platform/sim";
-import { Bench } from "./partition-fixture.test.ts";
+import { Bench, name } from "./partition-fixture.test.ts";
 
 /** Calls the disk got while `action` ran. */
 async function callsOf(bench: Bench, action: () => Promise<unknown>): Promise<DiskCall[]> {
@@ -18,6 +18,26 @@ async function callsOf(bench: Bench, action: () => Promise<unknown>): Promise<Di
 function writesTo(calls: readonly DiskCall[], ending: string): DiskCall[] {
   return calls.filter((call) => call.kind === "write" && call.path.endsWith(ending));
 }
+
+describe("a long segment", () => {
+  it("is synced now and then while a replica writes it, and as a whole before the next one begins", async () => {
+    const text = "x".repeat(1_000_000);
+    for (const isReplica of [true, false]) {
+      const bench = await Bench.open({ isReplica, tailLengthMax: 0, segmentLengthMax: 70_000_000 });
+      const calls = await callsOf(bench, async () => {
+        for (let count = 0; count < 72; count += 1) await bench.append([text]);
+      });
+      const isNext = ({ path }: DiskCall) => path.endsWith(`${name(70, "ops")}`);
+      const first = calls.findIndex((call) => call.kind === "write" && isNext(call));
+      assert.ok(first > 0);
+      const syncs = calls
+        .slice(0, first)
+        .filter(({ kind, path }) => kind === "datasync" && path.endsWith(".log"));
+      assert.equal(syncs.length, isReplica ? 2 : 0);
+      await bench.close();
+    }
+  });
+});
 
 describe("a group", () => {
   it("carries everything that queued in one event: one write to each file", async () => {

@@ -14,6 +14,7 @@ import { asCodedError, fenced, mayPass } from "./fence.ts";
 import { Group, LARGE_LENGTH } from "./group.ts";
 import type { OpEntry } from "./op-entry.ts";
 import { moveTo, type PartitionState } from "./partition-state.ts";
+import { SuccessorNotes } from "./successor-notes.ts";
 
 /** Free space that must be there before writing goes on after a full disk: two whole groups. */
 const RESUME_FREE_LENGTH = 8_388_608;
@@ -34,6 +35,11 @@ export interface GroupWriterOptions {
   readonly reservedLength: number;
   readonly durability: Durability;
   readonly offsetDurability: Durability;
+  /**
+   * Other replicas count on what the journal says it holds: a segment is synced before the next one begins,
+   * for a start takes the word of that one's first record for all that lies before.
+   */
+  readonly isReplica: boolean;
   /** Called when ops became journaled, before their `done`. */
   readonly onJournaled: () => void;
   /** Called with the segment that was active when the next one took its place. */
@@ -65,6 +71,7 @@ export class GroupWriter {
   /** What the records of the group under way say is committed. */
   #groupCommit = 0;
   #restored: Promise<boolean> = Promise.resolve(true);
+  readonly #notes: SuccessorNotes;
   /** The latest `resume`: one at a time. */
   #resumed: Promise<boolean> = Promise.resolve(true);
 
@@ -74,6 +81,7 @@ export class GroupWriter {
     this.#files = new ActiveFiles(options.disk, options.state, options.files);
     this.#cutFirst = options.hasClosingRecord;
     this.#group = new Group(options.kernel);
+    this.#notes = new SuccessorNotes({ ...options, isPersisted: this.#isPersisted });
     // What the closing record says goes with it.
     this.#marks = new CommitMarks(options.hasClosingRecord ? 0 : options.state.committedOp);
   }
@@ -161,9 +169,19 @@ export class GroupWriter {
     await this.#roll(this.#state.journaled.nextOffset);
   }
 
+  /**
+   * Makes up for the note that the active segment was begun, see `SuccessorNotes`. @param sealed  the one
+   * before
+   */
+  async noteActive(sealed: Segment): Promise<void> {
+    const { active: next } = this.#state;
+    if (next !== undefined) await this.#notes.makeUp({ sealed, next }, () => this.#files.settle());
+  }
+
   /** Writes the closing checkpoint and the index, unless writing failed before, and closes the files. */
   async close(): Promise<void> {
     await this.idle();
+    await this.#notes.idle();
     const { active, fault } = this.#state;
     try {
       if (active !== undefined && fault === undefined && !this.#cutFirst) await this.#writeClosing(active);
@@ -191,6 +209,11 @@ export class GroupWriter {
 
   get #isPersisted(): boolean {
     return this.#options.durability === "persisted" || this.#options.offsetDurability === "persisted";
+  }
+
+  /** A segment is synced before the next one begins, and so is that one's first record before a second. */
+  get #isSealedForGood(): boolean {
+    return this.#isPersisted || this.#options.isReplica;
   }
 
   #next(): void {
@@ -336,6 +359,8 @@ export class GroupWriter {
   #groupDurable(): void {
     const last = this.#group.entries[this.#group.entries.length - 1];
     this.#advance();
+    if (this.#options.isReplica && this.#options.durability !== "persisted")
+      this.#files.syncAhead(this.#group.logLength);
     if (last?.small?.operation.kind !== "purge") {
       this.#finishGroup();
       return;
@@ -398,7 +423,7 @@ export class GroupWriter {
     const { disk, kernel, reservedLength } = this.#options;
     const state = this.#state;
     const sealed = state.active;
-    if (this.#isPersisted) await this.#files.sync();
+    if (this.#isSealedForGood) await this.#files.sync();
     const name = { generation: state.journaled.generation, firstOffset };
     const next = emptySegment(name);
     const files = await createSegmentFiles(disk, state.path, name, reservedLength);
@@ -415,9 +440,10 @@ export class GroupWriter {
     }
     await this.#files.replace(files);
     state.segments.push(next);
-    this.#files.settle();
-    if (this.#isPersisted) await this.#files.syncsUnderWay();
+    const settled = this.#files.settle();
+    if (this.#isSealedForGood) await this.#files.syncsUnderWay();
     if (sealed === undefined) return;
+    await this.#notes.begun({ sealed, next }, settled);
     await writeIndex(disk, state, sealed);
     this.#options.onLeft(sealed);
   }

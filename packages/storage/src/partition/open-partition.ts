@@ -126,7 +126,7 @@ class Opening {
     const { disk, path } = this.#options;
     const files = await this.#filesToGoOn(recovery);
     this.#writer = this.#writerOn(files, recovery.isClosed);
-    if (recovery.isNew) this.#writer.files.settle();
+    if (recovery.isNew) void this.#writer.files.settle();
     const { durability, offsetDurability } = this.#options;
     const isPersisted = durability === "persisted" || offsetDurability === "persisted";
     try {
@@ -167,6 +167,8 @@ class Opening {
     if (recovery.torn !== undefined) await cutTail(this.#options, recovery.torn);
     const isPurged = journaled.generation !== active?.generation;
     if (isPurged) await writer.rollToJournaled();
+    const before = this.#state.segments.at(-2);
+    if (before !== undefined) await writer.noteActive(before);
   }
 
   #writerOn(files: SegmentFiles, hasClosingRecord: boolean): GroupWriter {
@@ -177,6 +179,7 @@ class Opening {
       reservedLength = 0,
       durability,
       offsetDurability,
+      isReplica = false,
     } = this.#options;
     return new GroupWriter({
       disk,
@@ -186,6 +189,7 @@ class Opening {
       hasClosingRecord,
       segmentLengthMax,
       reservedLength,
+      isReplica,
       durability,
       offsetDurability,
       onJournaled: () => this.#commits.advance(),

@@ -39,12 +39,26 @@ export interface PartitionOptions {
   /** Most stored offsets per kind. */
   readonly consumerOffsetsMax: number;
   /** Given: damage that keeps an `exclusive` partition from taking writes is left behind, see `repairDamage`. */
-  readonly repair?: RepairedOffsets;
+  readonly repair?: RepairedOffsets | undefined;
   /**
    * Other replicas know which offsets were given out: those of a torn tail come again with the ops that had
    * them. Default false: they are passed over.
    */
   readonly isReplica?: boolean;
+  /**
+   * This replica has noted that it may have lost what it did not sync, and gets what is missing from the
+   * others: on a topic whose messages are not synced, what a lost sector explains is the torn end of the
+   * journal, whatever follows it, and the mark of a clean close proves nothing. Default false: it may be
+   * damage.
+   */
+  readonly isLossKnown?: boolean;
+  /**
+   * On a replica, called before anything is changed: the newest segment is gone with its files, so the
+   * journal may once have held more than it does. It is opened with what it holds when that has settled, not
+   * at all when it rejects; without the callback it is opened likewise. A partition that is no replica is
+   * damaged then.
+   */
+  readonly onSegmentGone?: (() => Promise<void>) | undefined;
   /** Clients whose latest requests are remembered, so that a repetition is known; default 4096. */
   readonly requestClientsMax?: number;
   /** Opens the batches of an encrypted data directory when they are read; absent when it is not encrypted. */

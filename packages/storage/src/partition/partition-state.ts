@@ -78,6 +78,8 @@ export class PartitionState {
   fault: CodedError | undefined;
   /** Why nobody can tell what offsets are stored; only with a `fault`. */
   offsetsFault: CodedError | undefined;
+  /** Nobody can tell which offsets were given out; only with a `fault`. */
+  isEndUnknown = false;
 
   constructor({ path, identity, log, requestClientsMax, batchCipher }: StateOptions) {
     this.path = path;

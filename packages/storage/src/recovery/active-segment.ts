@@ -24,6 +24,8 @@ export interface ActiveSource {
   readonly logLength: number;
   /** Batches are synced before the next group is written. */
   readonly isPersisted: boolean;
+  /** See `PartitionOptions`. */
+  readonly isLossKnown: boolean;
   /** Hears of every record that is replayed; nothing for topics that sync nothing. */
   readonly proven: ProvenEnd | undefined;
   readonly kernel: ChecksumKernel;

@@ -1,9 +1,7 @@
 import { SparseIndex } from "../index-file/sparse-index.ts";
 import { RecordKind } from "../op-record/record.ts";
 import type { PartitionState } from "../partition/partition-state.ts";
-import { Segment } from "../segment/segment.ts";
 import { compareSegmentNames, type SegmentName, segmentFileName } from "../segment/segment-name.ts";
-import { noteJournaledEnd } from "./adopt-checkpoint.ts";
 import { continueInto } from "./continued-segment.ts";
 import { damaged } from "./damage.ts";
 import { isFirstRecordChanged } from "./first-record.ts";
@@ -15,6 +13,7 @@ import { scanRecords } from "./record-scan.ts";
 import type { RecoverySource } from "./recovery-source.ts";
 import type { InDoubt } from "./replay-segment.ts";
 import type { FoundSegment } from "./scan-directory.ts";
+import { listUnproven } from "./unproven-segment.ts";
 
 /**
  * Judges a segment behind the state's end whose `.ops` does not begin with a good record.
@@ -90,31 +89,10 @@ function inDoubtOf(
 
 /** Lists the segment, up to `end`, with the batches that verify, and takes no more writes. */
 function markUnproven(state: PartitionState, name: FoundSegment, batches: WholeBatches, end: number): void {
-  const { generation, firstOffset } = name;
+  const { firstOffset } = name;
   const path = state.filePath(name, "ops");
-  const error = damaged(`The first record of ${path} is damaged or missing.`, {
-    path,
-    position: 0,
-    firstOffset,
-  });
-  const { logLength } = batches;
-  const lastTimestamp = Math.max(state.journaled.timestamp, batches.lastTimestamp);
-  const segment = new Segment(generation, {
-    firstOffset,
-    endOffset: end,
-    logLength,
-    opsLength: 0,
-    lastTimestamp,
-  });
-  segment.index = batches.index;
-  if (logLength === 0) segment.damage = error;
-  state.segments.push(segment);
-  state.visibleGeneration = Math.max(state.visibleGeneration, generation);
-  state.journaled.generation = Math.max(state.journaled.generation, generation);
-  state.journaled.nextOffset = Math.max(state.journaled.nextOffset, end);
-  state.fault ??= error;
-  state.offsetsFault ??= error;
-  noteJournaledEnd(state, state.journaled.nextOffset);
+  const text = `The first record of ${path} is damaged or missing.`;
+  listUnproven(state, name, { error: damaged(text, { path, position: 0, firstOffset }), end, batches });
 }
 
 /** First offset behind everything of ours the segment shows; nothing when it shows nothing. */

@@ -1,4 +1,5 @@
 import { type OpRecord, RECORD_HEADER_LENGTH, RecordKind, standsBehindOp } from "../op-record/record.ts";
+import { successorOf } from "../op-record/successor-mark.ts";
 import type { ActiveSource } from "./active-segment.ts";
 import type { LogWindow } from "./log-window.ts";
 import { scanRecords } from "./record-scan.ts";
@@ -41,7 +42,7 @@ export async function takeBehindDamage(
         }
         take(source, record, position, taken);
         source.proven?.note(record, segment);
-        goodEnd = position + record.length;
+        if (record.kind !== RecordKind.successor) goodEnd = position + record.length;
       }
       return true;
     },
@@ -58,6 +59,7 @@ function take({ state, commits, segment }: ActiveSource, record: OpRecord, at: n
   const { op } = state.journaled;
   // A mark names the last op before it.
   if (standsBehindOp(record)) taken.missing += Math.max(0, record.header.op - op);
+  segment.successor = successorOf(record);
   if (!isBatch && record.kind !== RecordKind.operation) return;
   if (record.header.op <= op) return;
   taken.missing += record.header.op - op - 1;

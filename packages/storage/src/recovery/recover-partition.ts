@@ -3,9 +3,10 @@ import { closeSegmentFiles, openSegmentFiles, type SegmentFiles } from "../segme
 import { adoptCheckpoint } from "./adopt-checkpoint.ts";
 import { recoverClosed } from "./closed-partition.ts";
 import { type Base, findBase } from "./find-base.ts";
+import { judgeGone } from "./gone-segment.ts";
 import { keptOrFault } from "./kept-or-fault.ts";
 import { judgeNewer } from "./newer-segments.ts";
-import type { RecoverySource } from "./recovery-source.ts";
+import { isLossKnown, type RecoverySource } from "./recovery-source.ts";
 import {
   type InDoubt,
   type ReplayFinding,
@@ -50,6 +51,7 @@ export async function recoverPartition(source: RecoverySource): Promise<Recovery
   const recovery =
     base === undefined ? nothingWritten() : await recoverFrom(source, { base, found, isNewest });
   const inDoubt = await orClosed(recovery, () => judgeLeftovers(source, leftovers, recovery));
+  await orClosed(recovery, () => judgeGone(source));
   if (state.fault !== undefined) {
     log.error("The partition is damaged and takes no writes.", { path: state.path, error: state.fault });
   }
@@ -128,7 +130,7 @@ async function recoverActiveOf(source: RecoverySource, { base, isNewest }: Findi
 
 async function recoverFiles(source: RecoverySource, base: Base, files: SegmentFiles): Promise<Recovery> {
   const { options, state } = source;
-  if (await recoverClosed(source, base, files)) {
+  if (!isLossKnown(source) && (await recoverClosed(source, base, files))) {
     return { ...AS_FOUND, isClosed: true, frontier: state.journaled.nextOffset };
   }
   const { segment, finding } = await replayBase(source, base, files);

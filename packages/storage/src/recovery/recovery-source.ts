@@ -8,3 +8,8 @@ export interface RecoverySource {
   readonly state: PartitionState;
   readonly commits: Commits;
 }
+
+/** Lost sectors of a journal whose messages are not synced are no damage; see `PartitionOptions`. */
+export function isLossKnown({ options }: RecoverySource): boolean {
+  return options.isLossKnown === true && options.durability !== "persisted";
+}

@@ -19,6 +19,12 @@ import type { RecoverySource } from "./recovery-source.ts";
  */
 export type RepairedOffsets = "proven" | "known" | "none";
 
+/**
+ * Offsets that segments which are gone with all their files may have given out, as far as a repair is
+ * concerned: those of more than 200 full ones of 1 GiB with the smallest messages.
+ */
+const LOST_OFFSETS_MAX = 4_294_967_296;
+
 /** What a repair did. */
 export interface RepairReport {
   /** Why the partition took no writes: `PartitionDamaged` with file and position. */
@@ -51,6 +57,7 @@ export async function repairDamage(
   await beginBehind(source);
   state.fault = undefined;
   state.offsetsFault = undefined;
+  state.isEndUnknown = false;
   const { nextOffset } = state.journaled;
   state.log.warn("A damaged partition was repaired: a new segment begins behind the damage.", {
     path: state.path,
@@ -65,6 +72,7 @@ async function beginBehind(source: RecoverySource): Promise<void> {
   const { state, commits } = source;
   const { journaled } = state;
   const before = state.active;
+  if (state.isEndUnknown) journaled.nextOffset += LOST_OFFSETS_MAX;
   const isNameTaken =
     before?.generation === journaled.generation && before.firstOffset === journaled.nextOffset;
   if (isNameTaken) journaled.nextOffset += 1;

@@ -6,7 +6,7 @@ import { type ActiveFinding, recoverActive } from "./active-segment.ts";
 import { noteJournaledEnd } from "./adopt-checkpoint.ts";
 import { damaged } from "./damage.ts";
 import { provenEndOf, type SegmentEnd } from "./proven-end.ts";
-import type { RecoverySource } from "./recovery-source.ts";
+import { isLossKnown, type RecoverySource } from "./recovery-source.ts";
 import type { FoundSegment } from "./scan-directory.ts";
 
 /** The files of a segment to replay; the `.log` may be gone. */
@@ -47,6 +47,7 @@ export async function replaySegment(
     opsLength: found.opsLength ?? 0,
     logLength: found.logLength ?? 0,
     isPersisted,
+    isLossKnown: isLossKnown(source),
     proven,
     kernel: options.kernel,
     pool: options.pool,

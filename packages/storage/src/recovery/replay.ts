@@ -2,6 +2,7 @@ import { SEAL_LENGTH } from "@millrace/platform";
 import { NUMBERED_FLAG } from "../op-record/checkpoint.ts";
 import { type OpRecord, RecordKind, standsBehindOp } from "../op-record/record.ts";
 import { decodeSmallOperation } from "../op-record/small-operation.ts";
+import { successorOf } from "../op-record/successor-mark.ts";
 import type { Commits } from "../partition/commits.ts";
 import type { OpEntry } from "../partition/op-entry.ts";
 import type { PartitionState } from "../partition/partition-state.ts";
@@ -17,6 +18,7 @@ function nothing(): void {}
 /** True when the record is an op (or one that stands behind the op) that can follow what was replayed. */
 export function isNext(state: PartitionState, segment: Segment, record: OpRecord): boolean {
   const { journaled } = state;
+  if (record.kind === RecordKind.successor) return true;
   if (standsBehindOp(record)) return record.header.op === journaled.op;
   if (record.header.op !== journaled.op + 1) return false;
   if (record.header.parent !== journaled.opChecksum) return false;
@@ -43,6 +45,7 @@ export function replayRecord(
   position: number,
 ): void {
   segment.opsLength = position + record.length;
+  segment.successor = successorOf(record);
   if (record.kind === RecordKind.commitMark) commits.commit(record.commit);
   if (standsBehindOp(record)) return;
   const entry = entryOf(state, record);

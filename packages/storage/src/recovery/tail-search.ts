@@ -112,10 +112,10 @@ export class TailSearch {
 
   /** The record of the next op is there, its batch does not hold. */
   async #isBatchDamaged(): Promise<boolean> {
-    const { files, isPersisted } = this.#source;
+    const { files, isPersisted, isLossKnown } = this.#source;
     const { laterOp, laterBatch } = this.#evidence;
-    if (laterBatch || this.#unheld === undefined || files.log === undefined) return true;
-    if (isPersisted && laterOp) return true;
+    if (this.#unheld === undefined || files.log === undefined) return true;
+    if ((laterBatch && !isLossKnown) || (isPersisted && laterOp)) return true;
     return this.#isChanged(this.#unheld.place);
   }
 
@@ -123,7 +123,7 @@ export class TailSearch {
   async #isRecordDamaged(hasBatchBehind: boolean): Promise<boolean> {
     const { laterOp, firstAt } = this.#evidence;
     const wrong = firstAt === undefined ? await this.#harmedRecord(hasBatchBehind) : this.#upTo(firstAt);
-    if (laterOp || this.#isDueChanged) return true;
+    if ((laterOp && !this.#source.isLossKnown) || this.#isDueChanged) return true;
     return wrong !== undefined && !(await hasLostSector(this.#source.files.ops, this.#stop, wrong));
   }
 

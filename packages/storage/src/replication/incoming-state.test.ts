@@ -109,6 +109,25 @@ describe("a fetched state of a partition", () => {
     await from.close();
   });
 
+  it("says itself where its newest segment begins, so that one is missed when it is gone.", async () => {
+    const from = await giver();
+    const to = await lagging(from);
+    const described = await describedBy(from);
+    const incoming = await fetched(from, to.disk, described);
+    await incoming.settle(optionsOn(from, to.disk), described);
+    await installIncoming(to.disk, { from: INCOMING, to: PATH });
+    const newest = (await to.fileNames()).sort().at(-1)?.slice(0, 20) ?? "";
+    for (const kind of ["log", "ops", "index"]) await to.disk.removeFile(`${PATH}/${newest}.${kind}`);
+    let told = 0;
+    const onSegmentGone = async () => {
+      told += 1;
+    };
+    await to.openUncommitted({ isReplica: true, onSegmentGone });
+    assert.deepEqual([told, to.partition.fault], [1, undefined]);
+    await to.partition.close();
+    await from.close();
+  });
+
   it("reaches to the last committed op whatever the ops behind it take away or begin, also after a start.", async () => {
     for (const [what, go] of Object.entries(UNCOMMITTED)) {
       for (const isStarted of [false, true]) {

@@ -29,6 +29,10 @@ export async function segmentEnd(
   await scanRecords({ file: ops, kernel, from: 0, end }, (records) => {
     for (const { record, position } of records) {
       const { header, place } = record;
+      if (record.kind === RecordKind.successor) {
+        found = { ...found, opsLength: position + record.length };
+        continue;
+      }
       if (header.op > op) {
         found = { ...found, isFollowed: true };
         return false;

@@ -23,6 +23,8 @@ export class Segment implements SegmentName {
   index: SparseIndex | undefined;
   /** Why no byte of this segment can be served: a file is gone. */
   damage: CodedError | undefined;
+  /** The segment that was begun behind this one, when its last record, as it was read back, says so. */
+  successor: SegmentName | undefined;
 
   constructor(generation: number, row: SegmentRow) {
     this.generation = generation;

@@ -1,7 +1,9 @@
 import { ErrorCode, isCodedError } from "@millrace/errors";
 import type { BlockPool, ChecksumKernel } from "@millrace/framing";
 import type { DiskFile } from "@millrace/platform";
+import { SUCCESSOR_MARK_LENGTH, wasSuccessorMark } from "../op-record/successor-mark.ts";
 import type { PartitionState } from "../partition/partition-state.ts";
+import { readAt } from "../segment/file-calls.ts";
 import type { ReadHandles } from "../segment/read-handles.ts";
 import type { Segment } from "../segment/segment.ts";
 import type { SegmentFileKind } from "../segment/segment-name.ts";
@@ -97,10 +99,19 @@ async function openFile(source: VerifySource, segment: Segment, kind: SegmentFil
  */
 async function lengthsOf(state: PartitionState, segment: Segment, { log, ops }: SegmentFilesOpened) {
   const { logLength, opsLength } = segment;
-  const isStopped = isCodedError(state.fault, ErrorCode.PartitionDamaged) && segment === state.active;
-  if (!isStopped) return { logLength, opsLength };
+  if (segment !== state.active) return { logLength, opsLength: opsLength + (await noteLength(segment, ops)) };
+  if (!isCodedError(state.fault, ErrorCode.PartitionDamaged)) return { logLength, opsLength };
   const [logThere = 0, opsThere = 0] = await Promise.all([log.file?.length(), ops.file?.length()]);
   return { logLength: Math.max(logLength, logThere), opsLength: Math.max(opsLength, opsThere) };
+}
+
+/** Length of the note behind the records of a sealed segment that the next one was begun; 0 when none is. */
+async function noteLength({ opsLength }: Segment, { file }: OpenedFile): Promise<number> {
+  const there = (await file?.length()) ?? 0;
+  if (file === undefined || there !== opsLength + SUCCESSOR_MARK_LENGTH) return 0;
+  const bytes = new Uint8Array(SUCCESSOR_MARK_LENGTH);
+  await readAt(file, bytes, opsLength);
+  return wasSuccessorMark(bytes) ? SUCCESSOR_MARK_LENGTH : 0;
 }
 
 interface SegmentFilesOpened {

@@ -89,6 +89,13 @@ export class ViewLog {
     queueMicrotask(() => void this.#drain());
   }
 
+  /** The same, settling as `done` is told. @throws CodedError what `write` answers */
+  note(identity: PartitionIdentity, changes: Partial<GroupView>): Promise<void> {
+    return new Promise((resolve, reject) =>
+      this.write(identity, changes, (error) => (error === undefined ? resolve() : reject(error))),
+    );
+  }
+
   /** Lets go of a partition that was deleted; its records go when the file is next written anew. */
   forget(identity: PartitionIdentity): void {
     this.#groups.delete(keyOf(identity));

@@ -1,15 +1,19 @@
 import type { Packet, SimDisk, SimRandom } from "@millrace/platform/sim";
+import { LocalPartition } from "../../partition-plane/local-partition.ts";
+import { syncNames } from "../sync-names.ts";
 import { FAULTS_MIN, type HistoryWorld, OPERATIONS_MIN, TICKS_MIN } from "./history-world.ts";
 
 /** What a seed may do to the nodes. */
 export interface FaultKinds {
   /**
-   * Power fails on single nodes: at any time where everything is persisted, else once, beside no other loss,
-   * and with all or nothing that was not synced.
+   * Power fails on single nodes: at any time where everything is persisted, else beside no other loss and
+   * when what was lost before is made up for.
    */
-  readonly hasPowerLoss: "often" | "once" | "never";
+  readonly hasPowerLoss: "often" | "apart" | "never";
   /** One directory is lost, once. */
   readonly hasWipe: boolean;
+  /** The newest segment of a partition goes from one disk with all its files, once. */
+  readonly hasGoneFiles: boolean;
   /** A bit changes by itself on one disk, once; never beside a lost directory. */
   readonly hasRot: boolean;
 }
@@ -42,7 +46,6 @@ export class Faults {
   /** Chances by which a frame is lost, comes twice or late. */
   #noise = { loss: 0, repeat: 0, delay: 0 };
   #isWiped = false;
-  #hasLostPower = false;
   readonly #underWay = new Set<Promise<void>>();
 
   constructor(world: HistoryWorld, random: SimRandom, kinds: FaultKinds) {
@@ -77,6 +80,15 @@ export class Faults {
 
   get #areAllUp(): boolean {
     return this.#world.cluster.nodes.every(({ broker }) => broker !== undefined);
+  }
+
+  /** Every replica of a partition takes part: each has what was acknowledged until it did. */
+  get #areAllNormal(): boolean {
+    return this.#world.cluster.nodes.every(({ broker }) => {
+      const handles = [...(broker?.shard.partitions.handles() ?? [])];
+      const isNormal = ({ group }: LocalPartition) => group.replica?.status === "normal";
+      return broker !== undefined && handles.every((one) => one instanceof LocalPartition && isNormal(one));
+    });
   }
 
   #isEnough(): boolean {
@@ -119,7 +131,7 @@ export class Faults {
       case 3:
         return this.#powerLoss(at);
       case 4:
-        return this.#wipe(at);
+        return this.#kinds.hasGoneFiles ? this.#loseNewest(at) : this.#wipe(at);
       case 5:
         return this.#spoil();
       case 6:
@@ -134,11 +146,12 @@ export class Faults {
   async #powerLoss(at: number): Promise<void> {
     const keep = (["none", "all", "random"] as const)[this.#random.below(3)]!;
     const { hasPowerLoss } = this.#kinds;
-    if (hasPowerLoss === "never") return;
-    if (hasPowerLoss === "once") {
-      if (keep === "random" || this.#hasLostPower || !this.#areAllUp) return;
-      this.#hasLostPower = true;
-    }
+    const node = this.#world.cluster.nodes[at];
+    if (hasPowerLoss === "never" || node?.broker === undefined) return;
+    const { disk } = node;
+    // Meanwhile a folder may go, or the node may end; or another one loses power.
+    if (this.#random.chance(0.5)) await syncNames(disk).catch(() => undefined);
+    if (node.disk !== disk || (hasPowerLoss === "apart" && !this.#areAllNormal)) return;
     await this.#down([at], `powerless, keeps ${keep}`, (one) => this.#world.cluster.crash(one, { keep }));
   }
 
@@ -146,6 +159,28 @@ export class Faults {
     if (!this.#kinds.hasWipe || this.#isWiped || !this.#areAllUp) return;
     this.#isWiped = true;
     await this.#down([at], "wiped", (one) => this.#world.cluster.wipe(one));
+  }
+
+  /** Of a partition with one segment that is all its files. */
+  async #loseNewest(at: number): Promise<void> {
+    if (this.#isWiped || !this.#areAllUp) return;
+    this.#isWiped = true;
+    const { world } = this;
+    world.end(at, () => world.cluster.kill(at));
+    const { disk } = world.cluster.nodes[at]!;
+    const files = await messageFilesOf(disk);
+    const picked = files[this.#random.below(files.length)] ?? "";
+    const folder = picked.slice(0, picked.lastIndexOf("/") + 1);
+    const newest = files
+      .filter((path) => path.startsWith(folder))
+      .sort(byAge)
+      .at(-1)
+      ?.slice(0, -".log".length);
+    if (newest !== undefined) {
+      this.#does(`n${at}`, `killed, and ${newest} is gone`);
+      for (const kind of ["log", "ops", "index"]) await disk.removeFile(`${newest}.${kind}`);
+    }
+    await this.#startLater(at);
   }
 
   /** A bit changes where good bytes follow: such a change is told from a write that was cut short. */
@@ -248,4 +283,10 @@ async function messageFilesOf(disk: SimDisk, path = "streams"): Promise<string[]
     else if (name.endsWith(".log")) found.push(inner);
   }
   return found;
+}
+
+/** Orders the files of one partition as their segments were begun: by purges, then by offset. */
+function byAge(one: string, other: string): number {
+  const generationOf = (path: string) => Number(/\.g(\d+)\.log$/.exec(path)?.[1] ?? 0);
+  return generationOf(one) - generationOf(other) || (one < other ? -1 : 1);
 }

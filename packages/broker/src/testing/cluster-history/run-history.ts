@@ -102,9 +102,9 @@ async function play(world: HistoryWorld): Promise<void> {
   for (let count = 0; count < 2; count += 1) await cluster.drive(administrator.create());
   const group = await makeGroup(world);
   const loss = random.fraction();
-  const [hasWipe, hasRot] = [loss < 0.3, loss >= 0.6];
-  const hasPowerLoss = isPersisted ? "often" : hasWipe || hasRot ? "never" : "once";
-  const kinds = { hasPowerLoss, hasWipe, hasRot } as const;
+  const [hasWipe, hasGoneFiles, hasRot] = [loss < 0.15, loss >= 0.15 && loss < 0.3, loss >= 0.6];
+  const hasPowerLoss = isPersisted ? "often" : loss < 0.3 || hasRot ? "never" : "apart";
+  const kinds = { hasPowerLoss, hasWipe, hasGoneFiles, hasRot } as const;
   const faults = new Faults(world, random, kinds);
   const producers = [2, 3, 4].map((number) => new Producer(world, number, number === 4 ? UNDER_WAY_MAX : 1));
   const consumers = [5, 6].map((number) => new Consumer(world, number));
