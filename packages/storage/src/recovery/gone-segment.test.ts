@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { SimDisk } from "@millrace/platform/sim";
+import { SeededRandom } from "@millrace/testkit";
 import { syncUpwards } from "../data-directory/durable-directory.ts";
 import { Bench, type BenchOptions, name, PATH, type Seen } from "../partition/partition-fixture.test.ts";
 import { isDamage, lostOffsets } from "./damage-fixture.test.ts";
@@ -214,28 +215,47 @@ async function withoutNote(bench: Bench, first: number): Promise<void> {
 }
 
 describe("a segment that was begun", () => {
-  it("is no damage whenever a kill or power loss comes", async () => {
+  for (const isReplica of [false, true]) {
     for (const durability of ["replicated", "persisted"] as const) {
-      for (let seed = 1; seed <= 60; seed += 1) {
-        const disk = new SimDisk({ seed });
-        const bench = await Bench.open({ segmentLengthMax: 400, tailLengthMax: 0, disk, durability });
-        await syncUpwards(disk, PATH);
-        for (let at = 0; at < 5; at += 1) await bench.append([`message ${at}`]);
-        void bench.append(["last"]).catch(() => undefined);
-        for (let turn = 0; turn < seed; turn += 1)
-          await new Promise((resolve) => queueMicrotask(() => resolve(0)));
-        bench.disk =
-          seed % 3 === 0 ? bench.disk.kill() : bench.disk.crash({ keep: seed % 3 === 1 ? "none" : "random" });
-        await bench.abandon();
-        await bench.open();
-        const isExpected = durability === "persisted" || seed % 3 === 0;
-        if (isExpected) assert.equal(bench.partition.fault, undefined, `${durability}, seed ${seed}`);
-        assert.equal(bench.partition.offsetsFault, undefined, `${durability}, seed ${seed}`);
-        await bench.close();
-      }
+      const who = `${isReplica ? "of a replica" : "alone"}, ${durability}`;
+      it(`is no damage whenever a kill or power loss comes (${who})`, async () => {
+        for (let seed = 1; seed <= 140; seed += 1) {
+          const { bench, told } = await endedInRoll(seed, { durability, isReplica });
+          const isSynced = durability === "persisted" || seed % 3 === 0;
+          const where = `${who}, seed ${seed}`;
+          if (isSynced || seed % 3 === 1) assert.equal(bench.partition.fault, undefined, where);
+          if (isSynced) assert.equal(told, 0, where);
+          assert.equal(bench.partition.offsetsFault, undefined, where);
+          await bench.close();
+        }
+      });
     }
-  });
+  }
 });
+
+/** A partition that was ended some turns after an append that begins a segment, and is open again. */
+async function endedInRoll(seed: number, options: BenchOptions) {
+  const random = new SeededRandom(seed);
+  const inTurns = (left: number, done: () => void) =>
+    left === 0 ? done() : queueMicrotask(() => inTurns(left - 1, done));
+  const disk = new SimDisk({ seed, schedule: (done) => inTurns(1 + random.below(4) ** 4, done) });
+  const bench = await Bench.open({ segmentLengthMax: 1, tailLengthMax: 0, disk, ...options });
+  await syncUpwards(disk, PATH);
+  for (let at = 0; at < 3; at += 1) await bench.append([`message ${at}`]);
+  await bench.partition.filesRemoved();
+  void bench.append(["last"]).catch(() => undefined);
+  for (let turn = 0; turn < 8 * (seed % 70); turn += 1)
+    await new Promise((resolve) => queueMicrotask(() => resolve(0)));
+  const keep = seed % 3 === 1 ? "none" : "random";
+  bench.disk = seed % 3 === 0 ? bench.disk.kill() : bench.disk.crash({ keep });
+  await bench.abandon();
+  let told = 0;
+  const onSegmentGone = async () => {
+    told += 1;
+  };
+  await bench.open({ onSegmentGone });
+  return { bench, told };
+}
 
 it("Segments that go by retention, one or all of them but the newest, leave nothing that is missed.", async () => {
   for (const share of [1, 2, 3]) {
