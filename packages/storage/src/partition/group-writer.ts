@@ -1,17 +1,17 @@
 import { assert, type CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import type { ChecksumKernel } from "@millrace/framing";
 import type { Disk } from "@millrace/platform";
-import { SparseIndex } from "../index-file/sparse-index.ts";
 import { writeIndex } from "../index-file/write-index.ts";
 import { encodeCheckpoint } from "../op-record/checkpoint.ts";
 import { encodeCommitMark } from "../op-record/commit-mark.ts";
 import { datasync, writeAt } from "../segment/file-calls.ts";
-import { emptySegment, type Segment } from "../segment/segment.ts";
-import { createSegmentFiles, dropSegmentFiles, type SegmentFiles } from "../segment/segment-files.ts";
+import type { Segment } from "../segment/segment.ts";
+import type { SegmentFiles } from "../segment/segment-files.ts";
 import { ActiveFiles } from "./active-files.ts";
 import { CommitMarks } from "./commit-marks.ts";
 import { asCodedError, fenced, mayPass } from "./fence.ts";
 import { Group, LARGE_LENGTH } from "./group.ts";
+import { createNextSegment } from "./next-segment.ts";
 import type { OpEntry } from "./op-entry.ts";
 import { moveTo, type PartitionState } from "./partition-state.ts";
 import { SuccessorNotes } from "./successor-notes.ts";
@@ -420,31 +420,18 @@ export class GroupWriter {
 
   /** Seals the active segment and begins the next one with a checkpoint of everything journaled. */
   async #roll(firstOffset: number): Promise<void> {
-    const { disk, kernel, reservedLength } = this.#options;
     const state = this.#state;
     const sealed = state.active;
     if (this.#isSealedForGood) await this.#files.sync();
-    const name = { generation: state.journaled.generation, firstOffset };
-    const next = emptySegment(name);
-    const files = await createSegmentFiles(disk, state.path, name, reservedLength);
-    try {
-      const checkpoint = state.checkpoint(next, false);
-      const record = encodeCheckpoint(kernel, checkpoint);
-      await writeAt(files.ops, record, 0);
-      this.#marks.note(checkpoint.commit);
-      next.opsLength = record.length;
-      next.index = new SparseIndex();
-    } catch (error) {
-      await dropSegmentFiles(disk, state.path, name, files);
-      throw error;
-    }
+    const { next, files, commit } = await createNextSegment(this.#options, firstOffset);
+    this.#marks.note(commit);
     await this.#files.replace(files);
     state.segments.push(next);
     const settled = this.#files.settle();
     if (this.#isSealedForGood) await this.#files.syncsUnderWay();
     if (sealed === undefined) return;
     await this.#notes.begun({ sealed, next }, settled);
-    await writeIndex(disk, state, sealed);
+    await writeIndex(this.#options.disk, state, sealed);
     this.#options.onLeft(sealed);
   }
 

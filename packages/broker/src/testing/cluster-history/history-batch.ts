@@ -39,7 +39,7 @@ export class SentBatch {
     return partition;
   }
 
-  /** When all has come to rest it is in one partition at most, and in one if that was said and nobody purges. */
+  /** When all has come to rest it is in one partition at most; in one, if that was said and nobody purges. */
   finally(): void {
     const [first] = this.#partitions;
     if (first?.state !== "kept") return;

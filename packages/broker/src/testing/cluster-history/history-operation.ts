@@ -10,7 +10,7 @@ export const PROGRESS_MAX_MS = 30_000;
 /** Milliseconds between two tries of one operation, at most. */
 const PAUSE_MAX_MS = 100;
 
-/** One try in so many is given up soon, while its request may be anywhere: the next goes over another connection. */
+/** One try in so many is given up soon, wherever its request is: the next goes over another connection. */
 const IMPATIENT_EVERY = 12;
 const IMPATIENCE_MAX_MS = 30;
 
