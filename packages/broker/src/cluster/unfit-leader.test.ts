@@ -75,17 +75,22 @@ describe("A node that leads the metadata and takes no part in a partition", () =
 
   it("hands it over when the files of a partition are damaged, until they are repaired.", async () => {
     const parts = await written();
-    const { cluster, primary, backups } = parts;
-    for (const at of [0, 1, 2]) cluster.kill(at);
-    await HARM?.(cluster.nodes[primary]!.disk);
-    for (const at of [0, 1, 2]) await cluster.startNode(at);
-    await openedOn(parts, primary);
-    const leads = await cluster.until(() => backups.find((at) => isMetadataPrimary(cluster, at)));
-    const writer = await newWriter(cluster, backups);
-    const client = await cluster.login(leads, 61n);
-    await cluster.drive(client.ok("SendMessages", sendBody(["b"])));
-    assert.ok(writer.group.isPrimary);
-    const onDamaged = await cluster.login(primary, 62n);
+    const { cluster, backups } = parts;
+    const [damaged] = backups;
+    cluster.kill(damaged);
+    await HARM?.(cluster.nodes[damaged]!.disk);
+    await cluster.startNode(damaged);
+    await openedOn(parts, damaged);
+    const { metadata } = cluster.broker(damaged).shard;
+    await cluster.until(() => {
+      metadata.hear({ kind: "lead" });
+      return metadata.isPrimary;
+    });
+    const leads = await cluster.until(() =>
+      [0, 1, 2].find((at) => at !== damaged && isMetadataPrimary(cluster, at)),
+    );
+    await newWriter(cluster, [leads]);
+    const onDamaged = await cluster.login(damaged, 62n);
     await cluster.drive(onDamaged.ok("RepairPartition", REPAIR));
     await cluster.drive(onDamaged.ok("SendMessages", sendBody(["c"])));
     await cluster.stop();
