@@ -135,4 +135,29 @@ describe("A repair on a node of a cluster", () => {
     assert.equal(await damagesOn(parts, at), 0);
     await parts.cluster.stop();
   });
+
+  it("does not fill the disk under what is written meanwhile when the second state does not fit.", async () => {
+    const parts = await written();
+    const { cluster, client } = parts;
+    const [at] = parts.backups;
+    const disk = cluster.nodes[at]?.disk;
+    assert.ok(disk !== undefined);
+    await flip(".log", 0, 5000)(disk);
+    const { totalLength, freeLength } = await disk.space();
+    disk.setSpace(totalLength - freeLength + 1_000_000);
+    let [leastFree, isOver] = [1_000_000, false];
+    const look = async () => {
+      leastFree = Math.min(leastFree, (await disk.space()).freeLength);
+      if (!isOver) cluster.clock.setTimer(1, look);
+    };
+    await look();
+    assert.equal((await repairedInVain(parts, at)).code, ErrorCode.DiskFull);
+    isOver = true;
+    assert.ok(leastFree > 900_000, `${leastFree} bytes were free all the time`);
+    await cluster.drive(client.ok("SendMessages", sendBody(["goes on"])));
+    assert.equal(cluster.silentGroups(at), 0);
+    disk.setSpace(Number.POSITIVE_INFINITY);
+    assert.ok("outcome" in (await repair(parts, at, 802n)));
+    await cluster.stop();
+  });
 });
