@@ -144,8 +144,7 @@ export class ClusterMember {
     const seed = Math.floor(platform.random.fraction() * 2 ** 32);
     const peers = new Peers(cluster, { hash: kernel, log: platform.log, seed });
     const { disk, log } = platform;
-    const isKnown = journal.superblock.record.hasSpoken;
-    const viewLog = await openViewLog({ disk, path: METADATA_PATH, kernel, log, isKnown });
+    const viewLog = await openViewLog({ disk, path: METADATA_PATH, kernel, log });
     const machineRun = await MachineRun.read(disk, METADATA_PATH, platform.host.bootId);
     const pace = new CatchUpPace(declareGivenMetrics(platform.metrics));
     const transfers = new StateTransfers({

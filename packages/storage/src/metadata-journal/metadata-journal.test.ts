@@ -286,20 +286,6 @@ describe("the metadata journal", () => {
     }
   });
 
-  it("refuses ops or a snapshot without any superblock, and changes nothing", async () => {
-    for (const checkpoint of [false, true]) {
-      const disk = new SimDisk({ seed: 4 });
-      const journal = await filled(disk, 3);
-      if (checkpoint) await journal.checkpoint(3, new Uint8Array(10));
-      await journal.close();
-      for (const file of ["superblock.a", "superblock.b"]) {
-        if ((await disk.stat(`${PATH}/${file}`)) !== undefined) await disk.removeFile(`${PATH}/${file}`);
-      }
-      await assert.rejects(open(disk), (error) => isCodedError(error, ErrorCode.MetadataDamaged));
-      assert.equal(await disk.stat(`${PATH}/superblock.b`), undefined);
-    }
-  });
-
   it("refuses a superblock that knows a newer snapshot than there is", async () => {
     const disk = new SimDisk({ seed: 5 });
     const journal = await filled(disk, 3);

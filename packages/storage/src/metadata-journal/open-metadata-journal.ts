@@ -20,7 +20,7 @@ import { type MetadataSnapshot, readSnapshot, snapshotPath } from "./snapshot-fi
  *
  * Only a torn end of the newest journal is cut, and kept in quarantine.
  * @throws CodedError `MetadataDamaged` naming file and position for anything else that is not whole: a
- *         damaged or missing snapshot, a superblock newer than it or none beside ops, a hole in the chain of ops;
+ *         damaged or missing snapshot, a superblock newer than it, a hole in the chain of ops;
  *         `FormatTooNew`; `FeatureUnavailable` for the role `shared`
  */
 export async function openMetadataJournal(source: JournalSource): Promise<MetadataJournal> {
@@ -37,7 +37,6 @@ export async function openMetadataJournal(source: JournalSource): Promise<Metada
   const all = await listJournals(source);
   checkJournalExists(source, superblock, snapshot, all);
   const recovered = await recoverJournal(source, snapshot, all);
-  checkSuperblockExists(source, superblock, recovered);
   if (role === "read-only")
     return new MetadataJournal(source, { ...recovered, superblock, snapshot, file: undefined });
   const { startOps, length } = await withFirstFile(source, superblock, recovered);
@@ -105,14 +104,4 @@ function checkJournalExists(
     path: `${source.path}/${journalFileName(snapshot?.op ?? 0)}`,
     position: 0,
   });
-}
-
-/** It is written before the first op: without one nobody knows what this replica has promised the others. */
-function checkSuperblockExists(
-  source: JournalSource,
-  superblock: Superblock,
-  { last }: RecoveredJournal,
-): void {
-  if (superblock.record.sequence > 0 || last.op === 0) return;
-  throw metadataDamaged("both superblocks are missing", { path: `${source.path}/superblock.a`, position: 0 });
 }

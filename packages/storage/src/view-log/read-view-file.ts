@@ -19,8 +19,6 @@ export interface ViewLogSource {
   readonly path: string;
   readonly kernel: ChecksumKernel;
   readonly log: Log;
-  /** The file was there when this replica last spoke: that it is gone is damage. Default false. */
-  readonly isKnown?: boolean;
 }
 
 /**
@@ -31,10 +29,7 @@ export async function readViewFile(
   source: ViewLogSource,
 ): Promise<{ readonly records: readonly LoggedView[]; readonly length: number }> {
   const path = `${source.path}/${VIEW_FILE}`;
-  const found = await source.disk.readWhole(path, VIEW_FILE_LENGTH_MAX);
-  if (found === undefined && source.isKnown === true)
-    throw metadataDamaged("the file of the groups' views is missing", { path, position: 0 });
-  const bytes = found ?? new Uint8Array();
+  const bytes = (await source.disk.readWhole(path, VIEW_FILE_LENGTH_MAX)) ?? new Uint8Array();
   const view = viewOver(bytes);
   const records: LoggedView[] = [];
   let at = 0;

@@ -41,16 +41,6 @@ async function filled(disk: SimDisk): Promise<ViewLog> {
 }
 
 describe("the views of the groups", () => {
-  it("refuse to begin anew where they were known, and change nothing", async () => {
-    const disk = new SimDisk({ seed: 1 });
-    const source = { disk, path: "metadata", kernel, log: silentLog, isKnown: true };
-    await (await filled(disk)).close();
-    await (await openViewLog(source)).close();
-    await disk.removeFile(FILE);
-    await assert.rejects(openViewLog(source), (error) => isCodedError(error, ErrorCode.MetadataDamaged));
-    assert.equal(await disk.stat(FILE), undefined);
-  });
-
   it("begin at zero and are the newest that were written, also after power loss", async () => {
     const disk = new SimDisk({ seed: 1 });
     const log = await filled(disk);

@@ -177,8 +177,8 @@ export class ViewLog {
  * Opens the views below `path`, making the file when it is not there.
  *
  * What a crash cut short at the end was never promised to anybody; it is cut.
- * @throws CodedError `MetadataDamaged` for a record that was whole once, or a known file that is gone, with file
- *         and position; `FormatTooNew`; what the disk answers
+ * @throws CodedError `MetadataDamaged` for a record that was whole once, with file and position;
+ *         `FormatTooNew`; what the disk answers
  */
 export async function openViewLog(source: ViewLogSource): Promise<ViewLog> {
   const { disk, path } = source;
