@@ -23,13 +23,14 @@ export interface UnfitLeaderOptions {
 }
 
 /**
- * Lets go of the metadata on a node that takes no part in some of its partitions: its disk is full or refuses,
- * files are damaged, a state is being fetched. Clients follow the node that leads the metadata, and that one
- * would refuse their sends to those partitions, for as long as it cannot take part, while others lead them.
+ * Lets go of the metadata on a node that takes no part in some of its partitions: its disk is full or
+ * refuses, files are damaged, a state is being fetched. Clients follow the node that leads the metadata, and
+ * that one would refuse their sends to those partitions, for as long as it cannot take part, while others
+ * lead them.
  *
  * The node that takes part in more partitions than this one gets the metadata. When there is none, nothing
  * would be better elsewhere.
- * @see docs/adr/0052
+ * @see docs/cluster.md, where to write and where to read
  */
 export class UnfitLeader {
   readonly #options: UnfitLeaderOptions;
