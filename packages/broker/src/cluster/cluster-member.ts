@@ -38,6 +38,7 @@ import { removeStaleIncoming } from "./stale-incoming.ts";
 import { stateSourceOf } from "./state-source-of.ts";
 import { StateTransfers } from "./state-transfer/state-transfers.ts";
 import { startTicks } from "./ticks.ts";
+import { UnfitLeader } from "./unfit-leader.ts";
 import { noteLossOfClosed } from "./unsynced-losses.ts";
 import { type GroupName, ViewLines } from "./view-lines.ts";
 import { type LookedAt, WaitingGroups } from "./waiting-groups.ts";
@@ -246,6 +247,7 @@ export class ClusterMember {
         ...{ clock: platform.clock, random: platform.random, metadata },
         groups: () => groupsOf(partitions),
       }).start(),
+      this.#letGoWhenUnfit(shard),
       () => lines.stop(),
       () => shard.standings?.stop(),
     );
@@ -272,6 +274,13 @@ export class ClusterMember {
   /** Lets go of what is open. */
   close(): Promise<void> {
     return this.viewLog.close();
+  }
+
+  /** Returns what ends it. */
+  #letGoWhenUnfit({ metadata, partitions, standings, platform }: Shard): () => void {
+    if (standings === undefined) return () => {};
+    const parts = { clock: platform.clock, replica: this.peers.replica, metadata, standings };
+    return new UnfitLeader({ ...parts, groups: () => groupsOf(partitions) }).start();
   }
 
   #viewLines({ metadata, partitions, platform }: Shard): ViewLines {

@@ -11,6 +11,7 @@ import {
 import type { Replica } from "@millrace/vsr";
 import type { MetadataPlane } from "../metadata-plane/metadata-plane.ts";
 import { LocalPartition } from "../partition-plane/local-partition.ts";
+import type { PartitionGroup } from "../partition-plane/partition-group.ts";
 import type { PartitionPlane } from "../partition-plane/partition-plane.ts";
 import type { Shard } from "../shard.ts";
 import { ForwardedCalls } from "./forwarded-calls.ts";
@@ -159,7 +160,7 @@ export class GroupStandings {
     const found: PartitionStanding[] = [];
     for (const handle of this.#options.partitions.handles()) {
       if (!(handle instanceof LocalPartition) || !isAsked(handle.identity)) continue;
-      const standing = this.#waitingOr(handle.group, partitionStanding(handle));
+      const standing = this.#waitingOr(handle.group, standingOfGroup(handle.group));
       found.push({ ...keyOf(handle.identity), standing });
     }
     return found.sort(compareKeys);
@@ -185,7 +186,7 @@ export function loneStandings(
     .sort((one, other) => compareKeys(one.identity, other.identity))
     .slice(0, page.countMax)
     .map((handle) => {
-      const standing = handle instanceof LocalPartition ? partitionStanding(handle) : undefined;
+      const standing = handle instanceof LocalPartition ? standingOfGroup(handle.group) : undefined;
       return { ...keyOf(handle.identity), standings: [standing] };
     });
   const last = told.at(-1);
@@ -193,8 +194,11 @@ export function loneStandings(
   return { nodes, partitions: told, next: isLast ? undefined : keyOf(last) };
 }
 
-/** A replica that another one's state is on its way to takes nothing new until it is there. */
-function partitionStanding({ group: { replica, replication, fault } }: LocalPartition): GroupStanding {
+/**
+ * Where this node stands in a partition's group. A replica that another one's state is on its way to takes
+ * nothing new until it is there.
+ */
+export function standingOfGroup({ replica, replication, fault }: PartitionGroup): GroupStanding {
   const standing = standingOf(replica);
   const isFetching = replica?.stateAwaited !== undefined;
   if (replication?.isStopped === true || (fault !== undefined && !isFetching))

@@ -60,6 +60,16 @@ async function repairTime(isSilent: boolean): Promise<number> {
   return tookMs;
 }
 
+/** How a repair ends that is asked for until it has failed. */
+async function repairedInVain({ cluster }: SmallCluster, at: number) {
+  const operator = await cluster.login(at, 500n);
+  for (let tries = 0; ; tries += 1) {
+    assert.ok(tries < 12, "it ends within some minutes");
+    const { code, payload } = await cluster.drive(operator.command("RepairPartition", REPAIR));
+    if (code !== 0) return { code, text: new TextDecoder().decode(payload) };
+  }
+}
+
 describe("A repair on a node of a cluster", () => {
   for (const isSilent of [false, true]) {
     it(`that a kill ends loses nothing, wherever it was; silent: ${isSilent}`, async () => {
@@ -95,13 +105,7 @@ describe("A repair on a node of a cluster", () => {
     const { cluster, primary, backups, client } = parts;
     for (const { disk } of cluster.nodes) await flip(".log", 0, 5000)(disk);
     const [at, other] = backups;
-    const operator = await cluster.login(at, 500n);
-    let ended = { code: 0, text: "" };
-    for (let tries = 0; ended.code === 0; tries += 1) {
-      assert.ok(tries < 12, "it ends within some minutes");
-      const { code, payload } = await cluster.drive(operator.command("RepairPartition", REPAIR));
-      ended = { code, text: new TextDecoder().decode(payload) };
-    }
+    const ended = await repairedInVain(parts, at);
     assert.equal(ended.code, ErrorCode.PartitionDamaged);
     assert.match(ended.text, /the other nodes have no good state of the partition/);
     const group = cluster.groupNow(at, 0);
@@ -110,6 +114,50 @@ describe("A repair on a node of a cluster", () => {
     await cluster.drive(client.ok("SendMessages", sendBody(["it counts"])));
     assert.equal(group?.partition?.lastOp, cluster.groupNow(primary, 0)?.partition?.lastOp);
     await cluster.startNode(other);
+    await cluster.stop();
+  });
+
+  it("ends with the full disk of the node that has no room for a second state, and is done once it has.", async () => {
+    const parts = await written();
+    const [at] = parts.backups;
+    const disk = parts.cluster.nodes[at]?.disk;
+    assert.ok(disk !== undefined);
+    await flip(".log", 0, 5000)(disk);
+    disk.setFaults(({ kind, path }) =>
+      kind === "write" && path.startsWith("incoming/") ? { kind: "error", errno: "ENOSPC" } : undefined,
+    );
+    const ended = await repairedInVain(parts, at);
+    assert.equal(ended.code, ErrorCode.DiskFull);
+    assert.match(ended.text, /has to hold the partition a second time/);
+    assert.equal(parts.cluster.groupNow(at, 0)?.replica?.status, "normal", "it goes on with what it has");
+    disk.setFaults(undefined);
+    assert.ok("outcome" in (await repair(parts, at, 801n)));
+    assert.equal(await damagesOn(parts, at), 0);
+    await parts.cluster.stop();
+  });
+
+  it("does not fill the disk under what is written meanwhile when the second state does not fit.", async () => {
+    const parts = await written();
+    const { cluster, client } = parts;
+    const [at] = parts.backups;
+    const disk = cluster.nodes[at]?.disk;
+    assert.ok(disk !== undefined);
+    await flip(".log", 0, 5000)(disk);
+    const { totalLength, freeLength } = await disk.space();
+    disk.setSpace(totalLength - freeLength + 1_000_000);
+    let [leastFree, isOver] = [1_000_000, false];
+    const look = async () => {
+      leastFree = Math.min(leastFree, (await disk.space()).freeLength);
+      if (!isOver) cluster.clock.setTimer(1, look);
+    };
+    await look();
+    assert.equal((await repairedInVain(parts, at)).code, ErrorCode.DiskFull);
+    isOver = true;
+    assert.ok(leastFree > 900_000, `${leastFree} bytes were free all the time`);
+    await cluster.drive(client.ok("SendMessages", sendBody(["goes on"])));
+    assert.equal(cluster.silentGroups(at), 0);
+    disk.setSpace(Number.POSITIVE_INFINITY);
+    assert.ok("outcome" in (await repair(parts, at, 802n)));
     await cluster.stop();
   });
 });

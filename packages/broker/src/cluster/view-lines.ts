@@ -10,7 +10,7 @@ const NAMED_MAX = 3;
 const CAUSES: Readonly<Record<ViewCause | "started", string>> = {
   "primary-silent": "the one before was not heard, or could not commit",
   "no-primary": "nobody led it when this node started",
-  "handed-over": "the one before handed over to the node that leads the metadata",
+  "handed-over": "the one before handed it over to this one",
   peers: "other nodes asked for it",
   started: "this node started",
 };

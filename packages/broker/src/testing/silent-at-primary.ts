@@ -8,10 +8,12 @@ const broken = ({ kind, path }: DiskCall) =>
 
 /**
  * A cluster whose node that leads the metadata has a silent replica of partition 0, which another one leads
- * and which holds one message; and a writer at the others.
+ * and which holds one message; and a writer at the others. No node hears where the others stand in
+ * partitions, so the metadata stays where it is.
  */
 export async function silentAtPrimary() {
   const parts = await smallCluster();
+  parts.cluster.losesStandings = true;
   const { cluster, client, primary, backups, groups } = parts;
   await cluster.drive(client.ok("SendMessages", sendBody(["a"])));
   cluster.nodes[primary]?.disk.setFaults(broken);

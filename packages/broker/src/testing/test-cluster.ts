@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { BlockPool, createChecksumKernel } from "@millrace/framing";
+import { BlockPool, createChecksumKernel, ReplicaCommand } from "@millrace/framing";
 import type { Clock, Log, Metrics, PeerBus } from "@millrace/platform";
 import { createNodeCipher } from "@millrace/platform/node";
 import {
@@ -64,12 +64,19 @@ function rosterEntry(replica: number): ClusterNode {
   return { name: `n${replica}`, ip: "127.0.0.1", ...ports, role: "follower", status: "healthy" };
 }
 
+/** A question with a range of partitions, see docs/spec/replica-messages.md. */
+function isStandingsQuestion({ bytes }: Packet): boolean {
+  return bytes[60] === ReplicaCommand.standingsRequest && bytes[168] === 1;
+}
+
 /** Brokers of one cluster in one thread, on one simulated clock, each with a disk of its own. */
 export class TestCluster {
   readonly clock: SimClock;
   readonly nodes: Node[];
   /** Frames for which this answers false are lost. */
   passes: (packet: Packet) => boolean = () => true;
+  /** Questions where a node stands in partitions are lost. */
+  losesStandings = false;
   /** Milliseconds after which a frame arrives; as often as this names a time. */
   delaysOf: (packet: Packet) => readonly number[] = () => [1];
   /** Milliseconds after which nodes that start from now on give up when they cannot write; 0 for never. */
@@ -107,7 +114,7 @@ export class TestCluster {
       ...{ replicaCount, cluster: CLUSTER, hash: WIRE_HASH },
       network: (packet, deliver) => {
         const isHeard = this.nodes[packet.to]?.isDead === false;
-        if (!isHeard || !this.passes(packet)) return;
+        if (!isHeard || !this.passes(packet) || (this.losesStandings && isStandingsQuestion(packet))) return;
         for (const delayMs of this.delaysOf(packet)) this.clock.setTimer(delayMs, deliver);
       },
     }).buses;

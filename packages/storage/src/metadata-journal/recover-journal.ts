@@ -59,7 +59,7 @@ export async function listJournals(source: JournalSource): Promise<number[]> {
   for (const entry of await source.disk.readDirectory(source.path)) {
     const startOp = entry.kind === "file" ? parseJournalFileName(entry.name) : undefined;
     if (startOp !== undefined) startOps.push(startOp);
-    else if (!/^(superblock\.[ab]|snapshot\.bin|views\.wal)$/.test(entry.name)) {
+    else if (!/^(superblock\.[ab]|snapshot\.bin|views\.wal|machine-run)$/.test(entry.name)) {
       source.log.warn("A file that is not part of the metadata is ignored.", {
         path: `${source.path}/${entry.name}`,
       });

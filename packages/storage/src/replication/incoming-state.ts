@@ -45,7 +45,8 @@ export class IncomingState {
    * segment's messages up to where they came, and op records that came whole, for other replicas write
    * marks between theirs.
    * @returns bytes that each of the files has already: those behind them are to come
-   * @throws CodedError `PartitionDamaged` for files that cannot be a partition's; what the disk answers
+   * @throws CodedError `PartitionDamaged` for files that cannot be a partition's; `DiskFull` when there is no room
+   *         for them, before any of it is taken from others; what the disk answers
    */
   async begin(files: readonly StateFile[]): Promise<readonly number[]> {
     checkNames(files);
@@ -58,11 +59,20 @@ export class IncomingState {
       if ((held.get(name) ?? 0) === 0) await this.#disk.removeFile(`${this.#path}/${name}`);
     }
     this.#came = new Map([...held].filter(([, length]) => length > 0));
+    await this.#checkRoom(files.reduce((sum, { name, length }) => sum + length - (held.get(name) ?? 0), 0));
     for (const { name } of files.filter((file) => !this.#came.has(file.name))) {
       const file = await this.#disk.openFile(`${this.#path}/${name}`, "create");
       await file.close();
     }
     return files.map(({ name }) => this.#came.get(name) ?? 0);
+  }
+
+  /** A state that does not fit would fill the disk first, under everything else that is written to it. */
+  async #checkRoom(needed: number): Promise<void> {
+    const { freeLength } = await this.#disk.space();
+    if (needed <= freeLength) return;
+    const text = `The disk has no room for ${this.#path}: ${needed} bytes are to come and ${freeLength} are free.`;
+    throw new CodedError(ErrorCode.DiskFull, text, { details: { path: this.#path, needed, freeLength } });
   }
 
   #heldOf({ name, length }: StateFile): number {

@@ -49,6 +49,21 @@ describe("the superblock pair", () => {
     }
   });
 
+  it("is in doubt while one of the two is gone, until the next write makes it again", async () => {
+    for (const file of ["a", "b"]) {
+      const disk = await written(5);
+      await disk.removeFile(`m/superblock.${file}`);
+      const superblock = await openSuperblock(disk, "m", kernel);
+      assert.equal(superblock.isDoubtful, true, file);
+      await superblock.write({ view: 9 });
+      assert.equal((await openSuperblock(disk, "m", kernel)).isDoubtful, false, file);
+    }
+  });
+
+  it("is not in doubt when only one was ever written", async () => {
+    assert.equal((await openSuperblock(await written(1), "m", kernel)).isDoubtful, false);
+  });
+
   it("refuses when files are there and none is good", async () => {
     const disk = await written(1);
     disk.flipBit("m/superblock.b", 100);

@@ -33,8 +33,8 @@ export class Superblock {
   }
 
   /**
-   * True while the other file of the pair is damaged: that may have been the newest record. Ends with the
-   * next write, which takes that file's place.
+   * True while the other file of the pair is damaged or gone: that may have been the newest record. Ends with
+   * the next write, which takes that file's place.
    */
   get isDoubtful(): boolean {
     return this.#isDoubtful;
@@ -75,17 +75,24 @@ export async function openSuperblock(
 ): Promise<Superblock> {
   let newest: SuperblockRecord | undefined;
   let damagedPath: string | undefined;
+  let missingPath: string | undefined;
   for (const fileName of FILE_NAMES) {
     const filePath = `${path}/${fileName}`;
     const record = await readSuperblock(disk, filePath, kernel);
     if (record === "damaged") damagedPath = filePath;
+    else if (record === undefined) missingPath = filePath;
     else if (record !== undefined && record.sequence > (newest?.sequence ?? -1)) newest = record;
   }
   if (damagedPath !== undefined) {
     if (newest === undefined) throw superblockDamaged(damagedPath);
     log.warn("One of the two superblocks is damaged; the other one is used.", { path: damagedPath });
   }
-  return new Superblock({ disk, path, kernel }, newest ?? FIRST_SUPERBLOCK, damagedPath !== undefined);
+  // The second record is the first of its file: from then on both are there.
+  const isOneGone = missingPath !== undefined && (newest?.sequence ?? 0) >= FILE_NAMES.length;
+  if (isOneGone)
+    log.warn("One of the two superblocks is gone; the other one is used.", { path: missingPath });
+  const isDoubtful = damagedPath !== undefined || isOneGone;
+  return new Superblock({ disk, path, kernel }, newest ?? FIRST_SUPERBLOCK, isDoubtful);
 }
 
 async function readSuperblock(

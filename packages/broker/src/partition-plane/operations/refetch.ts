@@ -250,12 +250,20 @@ function busy(): CodedError {
 }
 
 function noGoodState(reason: CodedError | undefined): CodedError {
+  if (reason?.code === ErrorCode.DiskFull) return noRoom(reason);
   const last = reason === undefined ? "none of them gave it" : `the last one was refused: ${reason.message}`;
   const text =
     `Nothing was repaired: the other nodes have no good state of the partition just now; ${last} See "millrace ` +
     `topic verify" and the logs on them. A replica that takes part goes on with what it has; one that was ` +
     "silent goes on asking for a state.";
   return new CodedError(ErrorCode.PartitionDamaged, text, { cause: reason });
+}
+
+function noRoom(reason: CodedError): CodedError {
+  const text =
+    "Nothing was repaired: the disk of this node has to hold the partition a second time for a while. " +
+    `${reason.message} A replica that takes part goes on with what it has; one that was silent goes on asking.`;
+  return new CodedError(ErrorCode.DiskFull, text, { cause: reason });
 }
 
 function stopped(): CodedError {

@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { DiskCall } from "@millrace/platform/sim";
+import { newWriter, type SmallCluster, smallCluster } from "../testing/small-cluster.ts";
+import { sendBody } from "../testing/test-batches.ts";
+import type { TestCluster } from "../testing/test-cluster.ts";
+import { HARMS, openedOn, REPAIR, written } from "./damaged-partitions-fixture.test.ts";
+
+/** Damage that keeps a partition from being written. */
+const HARM = HARMS["a bit of the active segment's records"];
+
+const isMetadataPrimary = (cluster: TestCluster, at: number) => cluster.broker(at).shard.metadata.isPrimary;
+
+/** Nothing of partitions can be written on the node any more; its metadata can. */
+function fill(cluster: TestCluster, at: number): void {
+  const faults = ({ kind, path }: DiskCall) =>
+    kind === "write" && path.startsWith("streams/")
+      ? ({ kind: "error", errno: "ENOSPC" } as const)
+      : undefined;
+  cluster.nodes[at]?.disk.setFaults(faults);
+}
+
+function empty(cluster: TestCluster, at: number): void {
+  cluster.nodes[at]?.disk.setFaults(undefined);
+}
+
+async function send({ cluster, client }: SmallCluster, text: string): Promise<number> {
+  return (await cluster.drive(client.command("SendMessages", sendBody([text])))).code;
+}
+
+describe("A node that leads the metadata and takes no part in a partition", () => {
+  it("hands the metadata over to one that does, so that clients are sent there.", async () => {
+    const parts = await smallCluster();
+    const { cluster, primary, backups } = parts;
+    fill(cluster, primary);
+    await send(parts, "lost or not");
+    const now = await cluster.until(() => backups.find((at) => isMetadataPrimary(cluster, at)));
+    const client = await cluster.login(now, 60n);
+    await cluster.drive(client.ok("SendMessages", sendBody(["b"])));
+    empty(cluster, primary);
+    await cluster.until(() => cluster.silentGroups(primary) === 0);
+    await cluster.clock.run(60_000);
+    assert.ok(isMetadataPrimary(cluster, now), "and does not ask for it again");
+    await cluster.stop();
+  });
+
+  it("keeps it for as long as no other node takes part in more of them.", async () => {
+    const parts = await written();
+    const { cluster } = parts;
+    const nodes = [0, 1, 2];
+    for (const at of nodes) cluster.kill(at);
+    for (const at of nodes) await HARM?.(cluster.nodes[at]!.disk);
+    for (const at of nodes) await cluster.startNode(at);
+    for (const at of nodes) await openedOn(parts, at);
+    const leads = await cluster.metadataPrimary();
+    const { view } = cluster.broker(leads).shard.metadata;
+    await cluster.clock.run(60_000);
+    assert.ok(isMetadataPrimary(cluster, leads));
+    assert.equal(cluster.broker(leads).shard.metadata.view, view, "no election");
+    await cluster.stop();
+  });
+
+  it("does not hand it over for a moment's trouble.", async () => {
+    const parts = await smallCluster();
+    const { cluster, primary, backups } = parts;
+    fill(cluster, primary);
+    await send(parts, "lost or not");
+    empty(cluster, primary);
+    await cluster.until(() => cluster.silentGroups(primary) === 0);
+    await newWriter(cluster, [primary, ...backups]);
+    await cluster.clock.run(10_000);
+    assert.ok(isMetadataPrimary(cluster, primary));
+    await cluster.stop();
+  });
+
+  it("hands it over when the files of a partition are damaged, until they are repaired.", async () => {
+    const parts = await written();
+    const { cluster, backups } = parts;
+    const [damaged] = backups;
+    cluster.kill(damaged);
+    await HARM?.(cluster.nodes[damaged]!.disk);
+    await cluster.startNode(damaged);
+    await openedOn(parts, damaged);
+    const { metadata } = cluster.broker(damaged).shard;
+    await cluster.until(() => {
+      metadata.hear({ kind: "lead" });
+      return metadata.isPrimary;
+    });
+    const leads = await cluster.until(() =>
+      [0, 1, 2].find((at) => at !== damaged && isMetadataPrimary(cluster, at)),
+    );
+    await newWriter(cluster, [leads]);
+    const onDamaged = await cluster.login(damaged, 62n);
+    await cluster.drive(onDamaged.ok("RepairPartition", REPAIR));
+    await cluster.drive(onDamaged.ok("SendMessages", sendBody(["c"])));
+    await cluster.stop();
+  });
+});
