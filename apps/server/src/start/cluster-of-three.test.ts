@@ -27,6 +27,8 @@ test("Three servers lose their leader, go on, and have everything when it is bac
   try {
     const leader = await within(WRITES_AGAIN_MS, () => leaderSeenBy(servers, 0));
     const [other = 0, third = 0] = [0, 1, 2].filter((replica) => replica !== leader);
+    // It may hear of its leader a little later.
+    await within(WRITES_AGAIN_MS, () => leaderSeenBy(servers, other));
     await makeTopic(servers, other);
     await send(servers, leader, "message 1");
     await send(servers, leader, "message 2");

@@ -73,6 +73,11 @@ function logsOf(data: string): ReadonlyMap<string, Buffer> {
   return new Map(names.toSorted().map((name) => [name, readFileSync(join(folder, name))]));
 }
 
+/** Bytes of messages that a node has. */
+function lengthOf(data: string): number {
+  return [...logsOf(data).values()].reduce((sum, { length }) => sum + length, 0);
+}
+
 /** Changes a bit in each of some segments' messages. */
 function damage(data: string, segments: readonly number[]): void {
   const folder = folderOf(data);
@@ -90,6 +95,7 @@ test("a node whose files changed while it was stopped gets the good bytes back, 
     const writer = await until(() => servers.login(0));
     await createTopic(writer);
     for (let at = 0; at < MESSAGES; at += 1) await send(writer, MESSAGE);
+    await until(async () => (lengthOf(servers.dataOf(2)) === lengthOf(servers.dataOf(0)) ? true : undefined));
     await servers.kill(2);
     damage(servers.dataOf(2), [0, 3, -1]);
     await servers.startAgain(2);
