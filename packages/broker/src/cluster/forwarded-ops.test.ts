@@ -170,6 +170,47 @@ describe("A node that does not lead a partition", () => {
     await cluster.stop();
   });
 
+  it("takes nothing late of a send that was looked for and not found, and went elsewhere.", async () => {
+    const { cluster, one, other, client } = await withBackup({ sdkName: COUNTING_SDK, partitionsCount: 3 });
+    const body = sendBody(["once"], { partitioning: { kind: "balanced" } });
+    const isRequest = ({ bytes }: Packet) => bytes[60] === ReplicaCommand.forwardedRequest;
+    const hasBatch = ({ bytes }: Packet) => bytes.length > 400;
+    const isLate = (packet: Packet) => packet.from === one && isRequest(packet) && hasBatch(packet);
+    cluster.delaysOf = (packet) => [isLate(packet) ? 500 : LINK_MS];
+    client.command("SendMessages", body, { request: 1n }).catch(() => {});
+    await cluster.clock.run(10);
+    cluster.delaysOf = () => [LINK_MS];
+    client.close();
+    const elsewhere = await cluster.login(other, 20n, COUNTING_SDK);
+    // Its turn is another one.
+    const before = sendBody(["before"], { partitioning: { kind: "balanced" } });
+    await cluster.drive(elsewhere.command("SendMessages", before, { request: 2n }));
+    const again = elsewhere.command("SendMessages", body, { request: 1n });
+    assert.equal((await cluster.drive(again)).code, 0);
+    await cluster.clock.run(1000);
+    const found: string[] = [];
+    for (const id of [0, 1, 2]) found.push(...(await textsOf(cluster, elsewhere, id)));
+    assert.deepEqual(found.sort(), ["before", "once"]);
+    await cluster.stop();
+  });
+
+  it("drops a send that waits for a view when its connection ends: it may come again elsewhere.", async () => {
+    const { cluster, leader, one, other, client } = await withBackup();
+    cluster.passes = ({ bytes }) => bytes[60] !== ReplicaCommand.doViewChange;
+    cluster.kill(leader);
+    const group = await cluster.group(one, 0);
+    await cluster.until(() => group.replica?.status === "view-change");
+    client.command("SendMessages", sendBody(["left"])).catch(() => {});
+    await cluster.clock.run(10);
+    client.close();
+    cluster.passes = () => true;
+    await cluster.until(() => group.replica?.status === "normal");
+    await cluster.clock.run(500);
+    const elsewhere = await cluster.login(other, 21n);
+    assert.deepEqual(await textsOf(cluster, elsewhere), []);
+    await cluster.stop();
+  });
+
   it("keeps the order of a connection's sends while it comes to lead the partition itself.", async () => {
     const { cluster, leader, one, client } = await withBackup();
     const group = await cluster.group(one, 0);

@@ -24,11 +24,12 @@ const PLACE_LENGTH = 8;
 const REPEATED = 1;
 
 /**
- * An operation on a partition as a forwarded request; the numbered ones have session 1, as their prepares.
+ * An operation on a partition as a forwarded request; the numbered ones have the session of a batch, or 1,
+ * the others 0.
  */
 export function forwardedOpMessage(replica: number, op: ForwardedOp): ForwardedRequestMessage {
   const { id: forward, view, kind: operation, client, request, user, isNumbered, body } = op;
-  const session = isNumbered ? NUMBERED_SESSION : 0;
+  const session = isNumbered ? Math.max(NUMBERED_SESSION, op.session) : 0;
   const asked = { view, forward, client, session, request, operation, user, bodyChecksum: 0n, body };
   return { kind: "forwardedRequest", replica, ...asked };
 }
@@ -38,7 +39,7 @@ export function forwardedOpOf(message: ForwardedRequestMessage): ForwardedOp {
   const { forward: id, view, operation, client, request, user, session, body } = message;
   if (!KINDS.has(operation)) throw notUnderstood("operation");
   const kind = operation as ForwardedKind;
-  return { id, view, kind, client, request, user, isNumbered: session === NUMBERED_SESSION, body };
+  return { id, view, kind, client, request, user, isNumbered: session > 0, session, body };
 }
 
 /** The answer to a forwarded operation. One that wrote nothing has no body. */

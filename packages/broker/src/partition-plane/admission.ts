@@ -6,7 +6,7 @@ import { WaitingForView } from "./forwarding/waiting-for-view.ts";
 import type { GroupContext } from "./group-context.ts";
 import type { PartitionGroup } from "./partition-group.ts";
 import { isRemoval, type PartitionOp, type PurgeOp, type QueuedOp, queuedOp } from "./partition-op.ts";
-import { answerRepeated, releaseHold } from "./queued-ending.ts";
+import { answerRepeated, isAbandoned, releaseHold } from "./queued-ending.ts";
 import type { SpaceWatch } from "./space-watch.ts";
 
 /**
@@ -83,7 +83,12 @@ export class Admission {
       this.#refuse(queued);
       return;
     }
-    if (op.isNumbered === true && (this.#answersAgain(op) || group.repetitions.joins(queued))) return;
+    if (op.isNumbered === true && this.#answersAgain(op)) return;
+    if (group.repetitions.overtaken.isLate(op)) {
+      this.#refuse(queued);
+      return;
+    }
+    if (op.isNumbered === true && group.repetitions.joins(queued)) return;
     const isTried = isRemoval(op) && group.fault?.code === ErrorCode.DiskFull;
     if (isTried) this.#tryRemoval(queued);
     else if (!this.#prepareAtOnce(queued)) this.#enqueue(queued);
@@ -106,7 +111,8 @@ export class Admission {
       const queued = this.#queue.shift();
       if (queued === undefined) break;
       releaseHold(queued);
-      if (this.#awaitsPurge(queued.op)) this.#refuse(queued);
+      const isLeft = this.#waiting !== undefined && isAbandoned(queued);
+      if (isLeft || this.#awaitsPurge(queued.op)) this.#refuse(queued);
       else if (!this.#wasCommittedBefore(queued)) this.#prepareNoted(queued, partition, replica);
     }
   }

@@ -114,12 +114,12 @@ export class LocalPartition implements PartitionHandle {
 
   /**
    * Calls back with whether a request is under way or remembered; with a code when nobody could tell. At once
-   * where this node leads the partition.
+   * where this node leads the partition. When it is not, see `Repetitions.lookFor`.
    */
   findSeen(request: SeenRequest, done: (isSeen: boolean | number) => void): void {
     const elsewhere = this.#elsewhere;
-    if (elsewhere === undefined || this.group.repetitions.hasSeen(request))
-      done(this.group.repetitions.hasSeen(request));
+    if (elsewhere === undefined) done(this.group.repetitions.lookFor(request));
+    else if (this.group.repetitions.hasSeen(request)) done(true);
     else elsewhere.findSeen(this.group, request, done);
   }
 

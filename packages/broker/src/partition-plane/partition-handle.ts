@@ -59,14 +59,16 @@ export interface BatchOp extends ClientOp {
   /** `SendMessages`. */
   readonly operation: number;
   readonly batchLease: Lease;
+  /** See `PartitionOp.session`. */
+  readonly session: number;
   /** See `PartitionOp.isPassedOn`. */
   readonly isPassedOn?: boolean;
   /** The connection that is held back while too much is queued, where there is one. */
   readonly holder?: ClientConnection;
 }
 
-/** A client's request, by which a repetition of it is known. */
-export type SeenRequest = Pick<ClientOp, "client" | "request" | "user">;
+/** A client's request, by which a repetition of it is known, and the session that asks for it. */
+export type SeenRequest = Pick<ClientOp, "client" | "request" | "user"> & Pick<BatchOp, "session">;
 
 /** A write of a stored offset. */
 export interface OffsetOp extends ClientOp {

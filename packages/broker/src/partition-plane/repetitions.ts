@@ -1,5 +1,7 @@
 import { batchChecksumAt, type ChecksumKernel, type Lease, messageCountAt } from "@millrace/framing";
 import { bodyChecksum, type Partition, type RememberedRequest, StorageOperation } from "@millrace/storage";
+import { OvertakenSessions } from "./overtaken-sessions.ts";
+import type { SeenRequest } from "./partition-handle.ts";
 import { bodyOf, type PartitionOp, type QueuedOp, type SealedBatch } from "./partition-op.ts";
 
 /** A user is a u32, a client id a u128. */
@@ -29,6 +31,8 @@ export class Repetitions {
   readonly #underWay = new Map<bigint, ClientUnderWay>();
   /** Whose operation was looked for last: the next one is most often his too. */
   #latest: ClientUnderWay | undefined;
+  /** Whose sends come too late. */
+  readonly overtaken = new OvertakenSessions();
 
   /** @param partition  the stored partition, while there is one */
   constructor(kernel: ChecksumKernel, partitionId: number, partition: () => Partition | undefined) {
@@ -48,6 +52,16 @@ export class Repetitions {
     return (
       this.isUnderWay(request) || this.#partition()?.rememberedRequest(client, user, number) !== undefined
     );
+  }
+
+  /**
+   * The same for a client that comes back and sends it elsewhere when nobody has seen it: then what an
+   * earlier session of it has sent is not taken any more.
+   */
+  lookFor(request: SeenRequest): boolean {
+    const isSeen = this.hasSeen(request);
+    if (!isSeen) this.overtaken.asks(request);
+    return isSeen;
   }
 
   /**

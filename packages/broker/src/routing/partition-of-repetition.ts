@@ -28,10 +28,11 @@ export function partitionOfRepetition(
     return;
   }
   const { client, user } = session;
+  const asked = { client, user, request: request.number, session: session.session };
   const { connection } = request;
   const handles = topic.partitions.map((partition) => handleOf(shard, topic, partition));
   let [isFound, isHeld] = [false, false];
-  shard.partitions.findSeen(handles, { client, user, request: request.number }, (handle) => {
+  shard.partitions.findSeen(handles, asked, (handle) => {
     isFound = true;
     found(isCodedError(handle) ? handle : handle?.identity.partitionId);
     if (isHeld) connection.unhold();

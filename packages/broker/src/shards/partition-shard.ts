@@ -144,7 +144,7 @@ export class PartitionShard {
     const request = readClient(reader);
     const count = reader.u32();
     let index = 0;
-    while (index < count && this.#partitions.get(reader.u32())?.group.repetitions.hasSeen(request) !== true)
+    while (index < count && this.#partitions.get(reader.u32())?.group.repetitions.lookFor(request) !== true)
       index++;
     this.answer(call, (writer) => writer.u32(index));
   }

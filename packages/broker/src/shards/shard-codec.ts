@@ -2,6 +2,7 @@ import { assert } from "@millrace/errors";
 import type { ByteReader, ByteWriter } from "@millrace/framing";
 import type { PartitionIdentity, ReadResult } from "@millrace/storage";
 import type {
+  BatchOp,
   ClientOp,
   OffsetKey,
   OffsetOp,
@@ -14,25 +15,28 @@ import type { PartitionSettings } from "../partition-plane/partition-settings.ts
 /** Stands for the position of a part that does not lie in the shared memory: its bytes follow. */
 const INLINE = 0xffff_ffff;
 
-/** Who a client's write is from. */
-export type Writer = Omit<ClientOp, "committed" | "failed">;
+/** Who a client's write is from; the session of a batch. */
+export type Writer = Omit<ClientOp, "committed" | "failed"> & Partial<Pick<BatchOp, "session">>;
 
-/** Shape: client u128, request u64, user u32, numbered u8. */
-export function writeClient(writer: ByteWriter, { client, request, user, isNumbered }: Writer): void {
+/** Shape: client u128, request u64, user u32, numbered u8, session u64 or 0. */
+export function writeClient(writer: ByteWriter, from: Writer): void {
+  const { client, request, user, isNumbered, session = 0 } = from;
   writer
     .u128(client)
     .u64(request)
     .u32(user)
-    .u8(isNumbered ? 1 : 0);
+    .u8(isNumbered ? 1 : 0)
+    .u64(session);
 }
 
 /** The counterpart of `writeClient`. */
-export function readClient(reader: ByteReader): Writer {
+export function readClient(reader: ByteReader): Writer & Pick<BatchOp, "session"> {
   return {
     client: reader.u128(),
     request: reader.u64(),
     user: reader.u32(),
     isNumbered: reader.u8() === 1,
+    session: reader.u64Number(),
   };
 }
 

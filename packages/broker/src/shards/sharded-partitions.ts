@@ -81,7 +81,7 @@ export class ShardedPartitions implements PartitionOwners {
     found: (handle: PartitionHandle | undefined) => void,
   ): void {
     const own = handles.find(
-      (handle) => handle instanceof LocalPartition && handle.group.repetitions.hasSeen(request),
+      (handle) => handle instanceof LocalPartition && handle.group.repetitions.lookFor(request),
     );
     const asked = this.#others.map((shard) => ({ shard, partitions: ownedBy(shard, handles) }));
     const left = asked.filter(({ partitions }) => partitions.length > 0);

@@ -16,6 +16,7 @@ export class SendOp implements BatchOp {
   readonly request: bigint;
   readonly user: number;
   readonly isNumbered: boolean;
+  readonly session: number;
   readonly batchLease: Lease;
   readonly #shard: Shard;
   readonly #clientRequest: ClientRequest;
@@ -29,6 +30,7 @@ export class SendOp implements BatchOp {
     this.request = request.number;
     this.user = session.user;
     this.isNumbered = session.countsRequests;
+    this.session = session.session;
     this.batchLease = batchLease;
     this.#shard = shard;
     this.#clientRequest = request;

@@ -36,6 +36,8 @@ export interface ForwardedOp {
   readonly user: number;
   /** See `PartitionOp.isNumbered`. */
   readonly isNumbered: boolean;
+  /** See `PartitionOp.session`; 0 or 1 for what is no client's batch. */
+  readonly session: number;
   /** The unstamped batch, or what `encodeOffsetWrite` made; lent for the call. */
   readonly body: Uint8Array;
 }

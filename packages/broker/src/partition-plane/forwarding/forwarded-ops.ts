@@ -51,7 +51,8 @@ export interface ForwardedOpsOptions {
 /** One operation as it is passed on. */
 interface Passed {
   readonly kind: ForwardedKind;
-  readonly op: Pick<ClientOp, "client" | "request" | "user" | "isNumbered">;
+  readonly op: Pick<ClientOp, "client" | "request" | "user" | "isNumbered"> &
+    Partial<Pick<BatchOp, "session">>;
   readonly body: Uint8Array;
   readonly holder?: BatchOp["holder"] | undefined;
   /** Called once when `body` is not needed any more. */
@@ -212,9 +213,9 @@ export class ForwardedOps {
     { to, id, passed }: { readonly to: number; readonly id: number; readonly passed: Passed },
   ): boolean {
     const { kind, op, body, onDone } = passed;
-    const { client, request, user, isNumbered } = op;
+    const { client, request, user, isNumbered, session = 0 } = op;
     const view = group.replica?.view ?? 0;
-    const forwarded = { id, view, kind, client, request, user, isNumbered, body };
+    const forwarded = { id, view, kind, client, request, user, isNumbered, session, body };
     return this.#options.wire.sendOp(to, group.identity, forwarded, onDone);
   }
 }

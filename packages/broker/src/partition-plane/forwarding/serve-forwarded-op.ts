@@ -75,6 +75,7 @@ function append(partition: LocalPartition, served: ServedOp): void {
   partition.append({
     ...clientOpOf(served),
     operation: Operation.SendMessages,
+    session: served.op.session,
     batchLease,
     isPassedOn: true,
   });
@@ -116,7 +117,7 @@ function truncate(partition: LocalPartition, { op, body, removed, answer }: Serv
 /** What is not committed yet counts too: it will be, or the request that repeats it fails with it. */
 function findSeen({ group }: LocalPartition, { op, answer }: ServedOp): void {
   const place = { op: 0, view: op.view };
-  if (!group.repetitions.hasSeen(op)) answer({ kind: "nothing", ...place });
+  if (!group.repetitions.lookFor(op)) answer({ kind: "nothing", ...place });
   else answer({ kind: "committed", result: { ...place, baseOffset: 0, timestamp: 0, isRepeated: true } });
 }
 

@@ -2,7 +2,7 @@ import type { AdmissionQueue } from "../../queues/admission-queue.ts";
 import type { PartitionGroup } from "../partition-group.ts";
 import type { BatchOp } from "../partition-handle.ts";
 import { type PartitionOp, type QueuedOp, queuedOp } from "../partition-op.ts";
-import { releaseHold } from "../queued-ending.ts";
+import { isAbandoned, releaseHold } from "../queued-ending.ts";
 import type { ForwardedOps } from "./forwarded-ops.ts";
 
 /** What waits of a partition that this node does not lead, and what becomes of it. */
@@ -21,7 +21,8 @@ export interface WaitingForViewOptions {
  * They are written here when it comes to lead, else passed on, in their order and before what comes later.
  *
  * Other operations are refused: what was checked for them may be otherwise by then. What another node has
- * passed on is not passed on again.
+ * passed on is not passed on again, nor is what came over a connection that has ended: its client may have
+ * sent it elsewhere.
  */
 export class WaitingForView {
   readonly #options: WaitingForViewOptions;
@@ -49,7 +50,8 @@ export class WaitingForView {
     const { queue, refuse } = this.#options;
     if (queue.count === 0 || this.#isLettingGo) return;
     this.#isLettingGo = true;
-    const isRefused = ({ op }: QueuedOp) => op.batchLease === undefined || op.isPassedOn === true;
+    const isRefused = (queued: QueuedOp) =>
+      queued.op.batchLease === undefined || queued.op.isPassedOn === true || isAbandoned(queued);
     for (const queued of queue.takeWhere(isRefused)) refuse(queued);
     while (!this.#mustWait) {
       const queued = queue.shift();
