@@ -38,6 +38,15 @@ export const flip =
     disk.flipBit(path, 8 * byte);
   };
 
+/** A sector in the middle of the active segment's messages reads as zeros, as if power had taken it. */
+export const loseSector: Harm = async (disk) => {
+  const file = await disk.openFile((await filesOf(disk, ".log")).at(-1) ?? "", "read-write");
+  await new Promise<void>((resolve, reject) =>
+    file.write([new Uint8Array(512)], 512, (error) => (error === undefined ? resolve() : reject(error))),
+  );
+  await file.close();
+};
+
 export const HARMS: Readonly<Record<string, Harm>> = {
   "a bit of a sealed segment's messages": flip(".log", 0, 5000),
   "a bit of a sealed segment's records": flip(".ops", 0, 200),

@@ -9,6 +9,7 @@ import {
   FOLDER,
   flip,
   HARMS,
+  loseSector,
   openedOn,
   REPAIR,
   repair,
@@ -43,6 +44,30 @@ describe("A damaged partition on a node of a cluster", () => {
       await cluster.stop();
     });
   }
+
+  it("waits for a state that reaches what it knew to be committed, when lost sectors are the damage too.", async () => {
+    const parts = await written();
+    const { cluster, backups } = parts;
+    const [at] = backups;
+    const committed = cluster.groupNow(at, 0)?.partition?.committedOp ?? 0;
+    cluster.kill(at);
+    const node = cluster.nodes[at];
+    assert.ok(node !== undefined);
+    await loseSector(node.disk);
+    await cluster.startNode(at);
+    await openedOn(parts, at);
+    assert.ok((await damagesOn(parts, at)) > 0, "no power was lost, so it is damage");
+    const operator = await cluster.login(at, 700n);
+    node.diskLatencyMaxMs = 8;
+    const answer = operator.command("RepairPartition", REPAIR);
+    const awaited = await cluster.until(() => cluster.groupNow(at, 0)?.replica?.stateAwaited);
+    assert.ok(awaited >= committed - 1, `${awaited} of ${committed}: all but the last are known to be`);
+    assert.equal((await cluster.drive(answer)).code, 0);
+    node.diskLatencyMaxMs = 0;
+    assert.deepEqual(await node.disk.readDirectory("quarantine"), [], "no byte of it was cut");
+    await equalEverywhere(parts);
+    await cluster.stop();
+  });
 
   it("is repaired on the node that leads it, which hands it over first.", async () => {
     const parts = await written();

@@ -71,11 +71,12 @@ export class GroupRecovery {
 
   /**
    * While the files are opened: the newest segment is gone with its files, while older ones are there. What
-   * is left is a beginning of what the replica held, as after a loss of power, so its log view stands.
+   * is left is a beginning of what the replica held, as after a loss of power, so its log view stands. Where
+   * what it said is forgotten, nothing is noted: that says more, and a note would pass for its view.
    * @throws CodedError what the disk answers
    */
-  noteSegmentGone(): Promise<void> {
-    return this.#write({ mayHaveLost: true });
+  async noteSegmentGone(): Promise<void> {
+    if (!this.#isForgotten) await this.#write({ mayHaveLost: true });
   }
 
   /**

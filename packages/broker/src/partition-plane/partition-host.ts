@@ -211,7 +211,8 @@ export class PartitionHost {
     const partition = await this.#openFiles(group, settings, {
       repair: how.repair,
       onSegmentGone: recovery && (() => recovery.noteSegmentGone()),
-      isLossKnown: recovery?.isLossKnown ?? false,
+      // Another's state takes the place of it all: until then the files stay as they are found.
+      isLossKnown: how.needsState !== true && recovery?.isLossKnown === true,
     });
     try {
       return { partition, recovered: await recovery?.recover(partition, how.needsState) };
