@@ -47,9 +47,10 @@ export interface PartitionOptions {
   readonly isReplica?: boolean;
   /**
    * This replica has noted that it may have lost what it did not sync, and gets what is missing from the
-   * others: on a topic whose messages are not synced, what a lost sector explains is the torn end of the
-   * journal, whatever follows it, and the mark of a clean close proves nothing. Default false: it may be
-   * damage.
+   * others: on a topic whose messages or offsets are not synced, what a lost sector explains is the torn end
+   * of the journal, whatever follows it, and the mark of a clean close proves nothing. A message that was
+   * synced stays what it was: one that an op follows and that does not hold is damage. Default false: lost
+   * sectors may be damage too.
    */
   readonly isLossKnown?: boolean;
   /**

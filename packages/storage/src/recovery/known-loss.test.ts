@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { SimRandom } from "@millrace/platform/sim";
+import { SimDisk, SimRandom } from "@millrace/platform/sim";
 import { syncUpwards } from "../data-directory/durable-directory.ts";
 import { Bench, name, PATH, type Seen } from "../partition/partition-fixture.test.ts";
 import { lostOffsets } from "./damage-fixture.test.ts";
@@ -38,6 +38,25 @@ describe("a replica whose machine lost power", () => {
       const { bench, all } = await written(seed);
       await bench.open({ isLossKnown: true });
       await assertComplete(bench, all);
+    }
+  });
+
+  it("has every message of a topic that syncs them, and a part of the offsets that it does not sync", async () => {
+    for (let seed = 1; seed <= SEEDS; seed += 1) {
+      const random = new SimRandom(seed);
+      const options = { isReplica: true, durability: "persisted", tailLengthMax: 0 } as const;
+      const bench = await Bench.open({ ...options, disk: new SimDisk({ seed }) });
+      const count = 1 + random.below(5);
+      for (let at = 0; at < count; at += 1) await bench.append([`message ${at}`]);
+      const stored = 1 + random.below(30);
+      for (let at = 0; at < stored; at += 1) await bench.storeOffset(1, at, 0);
+      bench.disk = bench.disk.crash();
+      await bench.abandon();
+      await bench.open({ isLossKnown: true });
+      const { partition } = bench;
+      const where = `seed ${seed}`;
+      assert.deepEqual([partition.fault, partition.committedNextOffset], [undefined, count], where);
+      await bench.close();
     }
   });
 

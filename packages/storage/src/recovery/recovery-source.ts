@@ -9,7 +9,9 @@ export interface RecoverySource {
   readonly commits: Commits;
 }
 
-/** Lost sectors of a journal whose messages are not synced are no damage; see `PartitionOptions`. */
+/** Lost sectors of a journal of which not everything is synced are no damage; see `PartitionOptions`. */
 export function isLossKnown({ options }: RecoverySource): boolean {
-  return options.isLossKnown === true && options.durability !== "persisted";
+  const { durability, offsetDurability } = options;
+  const isSynced = durability === "persisted" && offsetDurability === "persisted";
+  return options.isLossKnown === true && !isSynced;
 }
