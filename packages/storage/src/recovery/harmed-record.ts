@@ -35,13 +35,25 @@ export interface DueOp {
  * that dies leaves of a write is a beginning, so a record that is there to its end was written.
  */
 export function harmedRecord(bytes: Uint8Array, due: DueOp): HarmedRecord | undefined {
+  const claim = claimOf(bytes, due);
+  if (claim === undefined) return undefined;
+  const length = recordLength(bodyLength(claim));
+  return bytes.length < length ? undefined : { length, filledLength: filledLength(claim, due) };
+}
+
+/** True when the bytes are the header of that record and end before its body does: the write was torn. */
+export function isBeginning(bytes: Uint8Array, due: DueOp): boolean {
+  const claim = claimOf(bytes, due);
+  return claim !== undefined && bytes.length < recordLength(bodyLength(claim));
+}
+
+/** What the header says, when two of the three agree with the op that is due. */
+function claimOf(bytes: Uint8Array, due: DueOp): RecordClaim | undefined {
   if (bytes.length < RECORD_HEADER_LENGTH) return undefined;
   const claim = readRecordClaim(viewOver(bytes), 0);
   if (claim.kind === RecordKind.checkpoint && claim.op !== due.op) return undefined;
   const agreeing = [claim.hasMagic, claim.op === due.op, claim.parent === due.parent];
-  if (agreeing.filter(Boolean).length < 2) return undefined;
-  const length = recordLength(bodyLength(claim));
-  return bytes.length < length ? undefined : { length, filledLength: filledLength(claim, due) };
+  return agreeing.filter(Boolean).length < 2 ? undefined : claim;
 }
 
 /** A kind and an operation that do not go together are wrong already: nothing more needs to be there. */

@@ -2,7 +2,13 @@ import { decodeCheckpoint } from "../op-record/checkpoint.ts";
 import { type BatchPlace, type OpRecord, RECORD_HEADER_LENGTH, RecordKind } from "../op-record/record.ts";
 import { readAt } from "../segment/file-calls.ts";
 import type { ActiveSource } from "./active-segment.ts";
-import { type HarmedRecord, harmedRecord, OP_RECORD_LENGTH_MAX } from "./harmed-record.ts";
+import {
+  type DueOp,
+  type HarmedRecord,
+  harmedRecord,
+  isBeginning,
+  OP_RECORD_LENGTH_MAX,
+} from "./harmed-record.ts";
 import type { LogWindow } from "./log-window.ts";
 import { type ByteRange, hasLostSector } from "./lost-bytes.ts";
 import { type ScannedRecord, scanRecords } from "./record-scan.ts";
@@ -137,10 +143,13 @@ export class TailSearch {
    */
   async #harmedRecord(hasBatchBehind: boolean): Promise<ByteRange | undefined> {
     const { files, opsLength, state } = this.#source;
-    const harmed = await harmedRecordAt(files.ops, { from: this.#stop, to: opsLength }, state.journaled);
+    const range = { from: this.#stop, to: opsLength };
+    const harmed = await harmedRecordAt(files.ops, range, state.journaled);
     if (harmed !== undefined) return this.#upTo(this.#stop + harmed.filledLength);
-    const isWhole = hasBatchBehind && opsLength - this.#stop >= RECORD_HEADER_LENGTH;
-    return isWhole ? this.#upTo(this.#stop + RECORD_HEADER_LENGTH) : undefined;
+    if (!hasBatchBehind || opsLength - this.#stop < RECORD_HEADER_LENGTH) return undefined;
+    // The batch may be that of a later op of the same group, whose messages were there before its records.
+    const isTorn = isBeginning(await recordBytes(files.ops, range), dueBehind(state.journaled));
+    return isTorn ? undefined : this.#upTo(this.#stop + RECORD_HEADER_LENGTH);
   }
 
   #firstBad(): { path: string; position: number } {
@@ -184,10 +193,24 @@ function isOp({ kind }: OpRecord): boolean {
 export async function harmedRecordAt(
   file: ActiveSource["files"]["ops"],
   range: ByteRange,
-  before: { readonly op: number; readonly opChecksum: bigint; readonly nextOffset: number },
+  before: JournalEnd,
 ): Promise<HarmedRecord | undefined> {
+  return harmedRecord(await recordBytes(file, range), dueBehind(before));
+}
+
+/** What a state says of the op it stands at. */
+interface JournalEnd {
+  readonly op: number;
+  readonly opChecksum: bigint;
+  readonly nextOffset: number;
+}
+
+function dueBehind({ op, opChecksum: parent, nextOffset }: JournalEnd): DueOp {
+  return { op: op + 1, parent, nextOffset };
+}
+
+/** The bytes of a range that the record of an op may take. */
+async function recordBytes(file: ActiveSource["files"]["ops"], range: ByteRange): Promise<Uint8Array> {
   const bytes = new Uint8Array(Math.max(0, Math.min(OP_RECORD_LENGTH_MAX, range.to - range.from)));
-  const length = await readAt(file, bytes, range.from);
-  const { op, opChecksum: parent, nextOffset } = before;
-  return harmedRecord(bytes.subarray(0, length), { op: op + 1, parent, nextOffset });
+  return bytes.subarray(0, await readAt(file, bytes, range.from));
 }

@@ -108,6 +108,23 @@ describe("a torn tail (A-02)", () => {
     }
   });
 
+  it("of the records of a group is cut at every byte, though all its messages are there", async () => {
+    const bench = await Bench.open();
+    await bench.append(["one"]);
+    const { length } = await bench.fileBytes(OPS);
+    await Promise.all([bench.storeOffset(1, 1, 0), bench.append(["two"]), bench.storeOffset(1, 2, 0)]);
+    bench.disk = bench.disk.kill();
+    await bench.abandon();
+    const files = [await bench.fileBytes(LOG), await bench.fileBytes(OPS)] as const;
+    for (let end = length; end < files[1].length; end += 1) {
+      await bench.setFile(OPS, files[1].subarray(0, end));
+      await bench.open();
+      assert.equal(bench.partition.fault, undefined, `${end - length} bytes of the records`);
+      await bench.close();
+      await putBack(bench, files);
+    }
+  });
+
   it("of zeros, of 0xFF or of an earlier batch is not served as messages", async () => {
     const source = await written(200);
     const log = await source.bench.fileBytes(LOG);
