@@ -51,7 +51,7 @@ export class SuccessorNotes {
       return;
     }
     const noted = settled.then((isSettled) => (isSettled ? this.#noteFirst(neighbours) : undefined));
-    this.#underWay = Promise.all([this.#underWay, noted]);
+    this.#underWay = Promise.all([this.#underWay, noted]).then(() => undefined);
   }
 
   /**
