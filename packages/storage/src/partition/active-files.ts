@@ -5,8 +5,11 @@ import { closeSegmentFiles, type SegmentFiles } from "../segment/segment-files.t
 import { asCodedError, fenced, mayPass } from "./fence.ts";
 import type { PartitionState } from "./partition-state.ts";
 
-/** Bytes of messages behind which a sync begins that no acknowledgement waits for. */
-const SYNC_AHEAD_LENGTH = 67_108_864;
+/**
+ * A sync that no acknowledgement waits for begins when so small a part is left of what was left at the one
+ * before: of 1 GiB behind 768, 960, 1008 MiB and so on. The disk has most of what comes before by then.
+ */
+const LEFT_PART = 0.25;
 
 /**
  * The two files of the active segment and what of them is not synced yet.
@@ -28,7 +31,8 @@ export class ActiveFiles {
   /** The latest sync outside the groups; never rejects. */
   #syncing: Promise<void> = Promise.resolve();
   #syncsOut = 0;
-  #aheadLength = 0;
+  /** What was free of the segment when a sync ahead began. */
+  #leftAtSync = 1;
   /** What the datasyncs of a group failed with, the latest time. */
   #groupFailure: CodedError | undefined;
   /** Who waits for the datasyncs of a group; nothing while none is under way. */
@@ -99,14 +103,13 @@ export class ActiveFiles {
   }
 
   /**
-   * Begins such a sync when that many bytes of messages were written since the last one that began here,
-   * unless another is under way: what a roll waits for is little then, however long the segment.
-   * @param length  bytes of messages that were written just now
+   * Begins such a sync while the segment comes near its end, unless another is under way: what a roll waits
+   * for is little then, however long the segment.
+   * @param left  what is free of the segment, 1 when it is empty
    */
-  syncAhead(length: number): void {
-    this.#aheadLength += length;
-    if (this.#aheadLength < SYNC_AHEAD_LENGTH || this.#syncsOut > 0) return;
-    this.#aheadLength = 0;
+  syncAhead(left: number): void {
+    if (left > LEFT_PART * this.#leftAtSync || this.#syncsOut > 0) return;
+    this.#leftAtSync = left;
     const covered = this.#writtenCount;
     const { log, ops } = this.#files;
     this.#track(Promise.all([datasync(log), datasync(ops)])).then(
@@ -169,6 +172,7 @@ export class ActiveFiles {
   async replace(files: SegmentFiles): Promise<void> {
     const before = this.#files;
     this.#files = files;
+    this.#leftAtSync = 1;
     this.#writtenCount += 1;
     try {
       await this.syncsUnderWay();

@@ -359,8 +359,7 @@ export class GroupWriter {
   #groupDurable(): void {
     const last = this.#group.entries[this.#group.entries.length - 1];
     this.#advance();
-    if (this.#options.isReplica && this.#options.durability !== "persisted")
-      this.#files.syncAhead(this.#group.logLength);
+    if (this.#options.isReplica && this.#options.durability !== "persisted") this.#syncAhead();
     if (last?.small?.operation.kind !== "purge") {
       this.#finishGroup();
       return;
@@ -384,6 +383,11 @@ export class GroupWriter {
     state.fault ??= error;
     state.log.error("A purged partition takes no writes until there is space.", { path: state.path, error });
     this.#finishGroup();
+  }
+
+  #syncAhead(): void {
+    const { logLength = 0 } = this.#state.active ?? {};
+    this.#files.syncAhead(1 - logLength / this.#options.segmentLengthMax);
   }
 
   /** Moves the journaled state and the active segment past the group. */
