@@ -115,10 +115,10 @@ export class ClusterMember {
     this.#superblock = parts.superblock;
     const { clock, metrics } = options.platform;
     const forwarded = declareForwardMetrics(metrics);
-    const { replica, replicaCount } = this.peers;
+    const { replica, replicaCount, seed } = this.peers;
     const others = Array.from({ length: replicaCount }, (_, at) => at).filter((at) => at !== replica);
     this.forwardedOps = new ForwardedOps({
-      others,
+      ...{ others, seed },
       ...{ clock, wire: this.peers.opWire(), admissionTimeoutMs: options.config.admissionTimeoutMs },
       metrics: { forwarded, deniedTransient: parts.deniedTransient },
     });
@@ -192,11 +192,11 @@ export class ClusterMember {
 
   /** Where the nodes of the cluster stand. */
   standingsOf({ metadata, partitions }: Pick<Shard, "metadata" | "partitions">): GroupStandings {
-    const { replica, replicaCount } = this.peers;
+    const { replica, replicaCount, seed } = this.peers;
     const { clock } = this.#options.platform;
     const wire = this.peers.standingsWire();
     const isWaiting = (group: object) => this.waiting.isTold(group);
-    const parts = { clock, wire, replica, replicaCount, metadata, partitions, isWaiting };
+    const parts = { clock, wire, replica, replicaCount, seed, metadata, partitions, isWaiting };
     const standings = new GroupStandings(parts);
     this.#standings = standings;
     this.#askCommits = (heard) => {

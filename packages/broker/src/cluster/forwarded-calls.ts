@@ -29,8 +29,23 @@ interface Held {
   answer(): void;
 }
 
+/** Numbers that a start has for itself: the answers to the one before it may still be on their way. */
+const NUMBERS_PER_START = 2 ** 20;
+
+/** How calls are numbered and how long they wait. */
+export interface ForwardedCallsOptions {
+  readonly clock: Clock;
+  /** Milliseconds until nobody knows what became of a call. */
+  readonly timeoutMs: number;
+  /** A u32 that differs between two starts of a node, see `ReplicaOptions.seed`. */
+  readonly seed: number;
+}
+
 /**
  * Calls of this node to others that wait for an answer.
+ *
+ * What answers a call of the process before this one answers none of this one's: each start counts from
+ * another number.
  *
  * An answer that names an op is held until the op took effect here: whoever wrote through this node reads on
  * it what he has written. One that does not come in time, or whose node is gone, is 57, outcome unknown.
@@ -41,12 +56,12 @@ export class ForwardedCalls<Answer> {
   readonly #waiting = new Map<number, Waiting<Answer>>();
   /** By group. */
   readonly #held = new Map<object, Held[]>();
-  #nextId = 1;
+  #nextId: number;
 
-  /** @param options.timeoutMs  milliseconds until nobody knows what became of a call */
-  constructor(options: { readonly clock: Clock; readonly timeoutMs: number }) {
-    this.#clock = options.clock;
-    this.#timeoutMs = options.timeoutMs;
+  constructor({ clock, timeoutMs, seed }: ForwardedCallsOptions) {
+    this.#clock = clock;
+    this.#timeoutMs = timeoutMs;
+    this.#nextId = seed * NUMBERS_PER_START + 1;
   }
 
   /** Calls that wait. */

@@ -194,6 +194,31 @@ describe("A node that does not lead a partition", () => {
     await cluster.stop();
   });
 
+  it("is not answered by what answers a send of the process before it.", async () => {
+    const { cluster, one, other, client } = await withBackup();
+    const isLate = (packet: Packet) => packet.to === one && isOfPartition(packet) && isAnswer(packet);
+    cluster.delaysOf = (packet) => [isLate(packet) ? 3000 : LINK_MS];
+    client.command("SendMessages", sendBody(["before"])).catch(() => {});
+    await cluster.clock.run(20);
+    cluster.kill(one);
+    client.close();
+    cluster.delaysOf = () => [LINK_MS];
+    await cluster.startNode(one);
+    const group = await cluster.group(one, 0);
+    await cluster.until(() => group.replica?.status === "normal");
+    const again = await cluster.login(one, 21n);
+    // What is sent now never arrives.
+    const isSend = (packet: Packet) =>
+      packet.from === one && isOfPartition(packet) && packet.bytes[60] === ReplicaCommand.forwardedRequest;
+    cluster.passes = (packet) => !isSend(packet);
+    const { code } = await cluster.drive(again.command("SendMessages", sendBody(["never"])));
+    assert.equal(code, ErrorCode.TransientNotCommitted);
+    cluster.passes = () => true;
+    const elsewhere = await cluster.login(other, 22n);
+    assert.deepEqual(await textsOf(cluster, elsewhere), ["before"]);
+    await cluster.stop();
+  });
+
   it("drops a send that waits for a view when its connection ends: it may come again elsewhere.", async () => {
     const { cluster, leader, one, other, client } = await withBackup();
     cluster.passes = ({ bytes }) => bytes[60] !== ReplicaCommand.doViewChange;

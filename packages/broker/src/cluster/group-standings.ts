@@ -40,6 +40,8 @@ export interface GroupStandingsOptions {
   readonly wire: StandingsWire;
   readonly replica: number;
   readonly replicaCount: number;
+  /** See `ForwardedCallsOptions`. */
+  readonly seed: number;
   readonly metadata: MetadataPlane;
   readonly partitions: PartitionPlane;
   /** True for the metadata or a partition's group of which this node lacks what nobody gives. */
@@ -63,7 +65,7 @@ export class GroupStandings {
 
   constructor(options: GroupStandingsOptions) {
     this.#options = options;
-    this.#calls = new ForwardedCalls({ clock: options.clock, timeoutMs: ANSWER_MAX_MS });
+    this.#calls = new ForwardedCalls({ ...options, timeoutMs: ANSWER_MAX_MS });
   }
 
   /** Asks all nodes; calls back once, within a second, with what those said that answered. */

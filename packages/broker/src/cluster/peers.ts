@@ -78,6 +78,11 @@ export class Peers {
     return this.#options.bus.replica;
   }
 
+  /** A u32 that differs between two starts of this node. */
+  get seed(): number {
+    return this.#seed;
+  }
+
   /** Nodes of the cluster, this one included. */
   get replicaCount(): number {
     return this.#options.bus.replicaCount;

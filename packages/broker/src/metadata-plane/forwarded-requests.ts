@@ -34,6 +34,8 @@ export interface ForwardedRequestsOptions {
   readonly wire: ForwardingWire;
   /** Milliseconds until a request without an answer is told that nobody knows what became of it. */
   readonly timeoutMs: number;
+  /** See `ForwardedCallsOptions`. */
+  readonly seed: number;
   /** Last op that was executed here. */
   commit(): number;
   /** Asks the group on this node; refuses with 58 where it is not the primary's. */

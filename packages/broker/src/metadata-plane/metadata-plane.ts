@@ -242,9 +242,10 @@ export class MetadataPlane {
       if (to !== replica) this.#replication?.tellCommit(to, this.#replica);
   }
 
-  #forwardOver(wire: ForwardingWire): ForwardedRequests {
+  #forwardOver(peers: GroupPeers & ForwardingWire): ForwardedRequests {
+    const { clock, admissionTimeoutMs: timeoutMs } = this.#options;
     return new ForwardedRequests({
-      ...{ clock: this.#options.clock, wire, timeoutMs: this.#options.admissionTimeoutMs },
+      ...{ clock, wire: peers, timeoutMs, seed: peers.options.seed ?? 0 },
       commit: () => this.#end.op,
       onRoom: () => this.#pump(),
       tellCommit: (to) => this.#replication?.tellCommit(to, this.#replica),

@@ -40,6 +40,8 @@ export interface ForwardedOpsOptions {
   readonly others: readonly number[];
   /** Milliseconds an operation waits for room before it is refused. */
   readonly admissionTimeoutMs: number;
+  /** See `ForwardedCallsOptions`. */
+  readonly seed: number;
   readonly metrics: {
     /** Counts what was passed on. */
     readonly forwarded: Counter;
@@ -78,9 +80,9 @@ export class ForwardedOps {
   readonly #window = new ForwardWindow(LIMITS);
 
   constructor(options: ForwardedOpsOptions) {
-    const { clock, admissionTimeoutMs } = options;
+    const { clock, admissionTimeoutMs, seed } = options;
     this.#options = options;
-    this.#calls = new ForwardedCalls({ clock, timeoutMs: PATIENCE_FACTOR * admissionTimeoutMs });
+    this.#calls = new ForwardedCalls({ clock, seed, timeoutMs: PATIENCE_FACTOR * admissionTimeoutMs });
   }
 
   /** Operations on their way. */
