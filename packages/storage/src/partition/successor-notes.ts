@@ -1,8 +1,8 @@
-import { ErrorCode, isCodedError } from "@millrace/errors";
+import { isCodedError } from "@millrace/errors";
 import type { ChecksumKernel } from "@millrace/framing";
 import type { Disk } from "@millrace/platform";
 import { encodeSuccessorMark, SUCCESSOR_MARK_LENGTH } from "../op-record/successor-mark.ts";
-import { datasync, readAt, writeAt } from "../segment/file-calls.ts";
+import { datasync, isAbsent, readAt, writeAt } from "../segment/file-calls.ts";
 import type { Segment } from "../segment/segment.ts";
 import type { SegmentName } from "../segment/segment-name.ts";
 import type { PartitionState } from "./partition-state.ts";
@@ -76,8 +76,7 @@ export class SuccessorNotes {
     } catch (error) {
       if (!isCodedError(error)) throw error;
       const { path, log } = this.#options.state;
-      const isGone = isCodedError(error, ErrorCode.IoError) && error.details["errno"] === "ENOENT";
-      if (!isGone) log.warn("That a segment was begun could not be noted.", { path, error });
+      if (!isAbsent(error)) log.warn("That a segment was begun could not be noted.", { path, error });
     }
   }
 

@@ -154,6 +154,18 @@ describe("the newest of several segments, gone with its files,", () => {
     await bench.close();
   });
 
+  it("is damage that can be named where the messages of the one before are gone too", async () => {
+    const { bench } = await filled({ isReplica: true });
+    await kill(bench);
+    const [before = 0, last = 0] = (await segmentsOf(bench)).slice(-2);
+    await remove(bench, last);
+    await remove(bench, before, ["log", "index"]);
+    await bench.open();
+    assert.ok(isDamage(bench.partition.fault));
+    await assert.rejects(bench.partition.readPrepare(bench.partition.lastOp), isDamage);
+    await bench.close();
+  });
+
   it("is noticed in files that were written without such notes once they were opened", async () => {
     const { bench } = await filled();
     await kill(bench);

@@ -15,7 +15,7 @@ export async function judgeGone({ options, state }: RecoverySource): Promise<boo
   if (next === undefined) return false;
   const path = state.filePath(next, "ops");
   const facts = { path, position: 0, firstOffset: next.firstOffset };
-  if (options.isReplica === true && state.fault === undefined) {
+  if (options.isReplica === true) {
     state.log.error(
       "The newest segment of a partition is gone; the replica may have lost what it held.",
       facts,

@@ -7,7 +7,7 @@ import type { PartitionState } from "../partition/partition-state.ts";
 import { damaged } from "../recovery/damage.ts";
 import { allocateWaiting } from "../recovery/pool-wait.ts";
 import { type ScannedRecord, scanRecords } from "../recovery/record-scan.ts";
-import { readAt } from "../segment/file-calls.ts";
+import { isAbsent, readAt } from "../segment/file-calls.ts";
 import type { ReadHandles } from "../segment/read-handles.ts";
 import type { Segment } from "../segment/segment.ts";
 
@@ -188,8 +188,13 @@ export class PrepareReader {
     kind: "log" | "ops",
     read: (file: DiskFile, path: string) => Promise<Result>,
   ): Promise<Result> {
-    const path = this.#source.state.filePath(segment, kind);
-    const { file, done } = await this.#source.handles.use(path);
+    const { state, handles } = this.#source;
+    const path = state.filePath(segment, kind);
+    const { file, done } = await handles.use(path).catch((error: unknown) => {
+      // What retention or a purge removes meanwhile is no damage.
+      const isLost = isAbsent(error) && state.kept.includes(segment);
+      throw isLost ? damaged(`${path} is missing.`, { path, position: 0 }) : error;
+    });
     try {
       return await read(file, path);
     } finally {

@@ -1,4 +1,10 @@
+import { ErrorCode, isCodedError } from "@millrace/errors";
 import type { DiskFile } from "@millrace/platform";
+
+/** True when a disk says that what was to be opened is not there. */
+export function isAbsent(error: unknown): boolean {
+  return isCodedError(error, ErrorCode.IoError) && error.details["errno"] === "ENOENT";
+}
 
 /** Reads until `target` is full or the file ends; answers how many bytes came. */
 export function readAt(file: DiskFile, target: Uint8Array, position: number): Promise<number> {

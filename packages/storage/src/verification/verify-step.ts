@@ -3,7 +3,7 @@ import type { BlockPool, ChecksumKernel } from "@millrace/framing";
 import type { DiskFile } from "@millrace/platform";
 import { SUCCESSOR_MARK_LENGTH, wasSuccessorMark } from "../op-record/successor-mark.ts";
 import type { PartitionState } from "../partition/partition-state.ts";
-import { readAt } from "../segment/file-calls.ts";
+import { isAbsent, readAt } from "../segment/file-calls.ts";
 import type { ReadHandles } from "../segment/read-handles.ts";
 import type { Segment } from "../segment/segment.ts";
 import type { SegmentFileKind } from "../segment/segment-name.ts";
@@ -87,8 +87,7 @@ async function openFile(source: VerifySource, segment: Segment, kind: SegmentFil
     const { file, done } = await source.handles.use(path);
     return { path, file, done };
   } catch (error) {
-    const isAbsent = isCodedError(error, ErrorCode.IoError) && error.details["errno"] === "ENOENT";
-    if (!isAbsent) throw error;
+    if (!isAbsent(error)) throw error;
     return { path, file: undefined, done: () => {} };
   }
 }
