@@ -9,13 +9,17 @@ use tokio::time::{Instant, sleep};
 
 use crate::case_list;
 use crate::group_cases::member;
-use crate::judge::{Case, Judge, Outcome, done, expect, id, until};
+use crate::judge::{Case, Judge, Outcome, done, expect, id};
 use crate::message_cases::{numbered, poll, send, stream_with_topic, texts};
 
 /// The others miss the leader after two seconds; a client may lose several more on a dead address.
 const GOES_ON_MAX: Duration = Duration::from_secs(30);
 const BATCH: u32 = 5;
 const BATCHES: usize = 40;
+/// Enough that the leader dies while a member reads.
+const BATCHES_TO_READ: usize = 200;
+/// The member of a connection that died with its node keeps its partitions for 16 s here, and others wait for them.
+const NOTHING_COMES: Duration = Duration::from_secs(20);
 
 pub fn cases() -> Vec<Case> {
     case_list!["a client that knows one node that does not lead creates, writes and reads" => leads_on]
@@ -138,40 +142,74 @@ async fn producer_goes_on(judge: &Judge) -> Outcome {
 }
 
 async fn member_goes_on(judge: &Judge) -> Outcome {
-    let (client, other) = (judge.client().await?, judge.client().await?);
+    let client = judge.client().await?;
     let stream = stream_with_topic(&client, judge, "consumed", 1).await?;
     let mut writer = Writer::new(&client, &stream);
-    let mut consumer = member(&other, &stream).await?;
-    let mut seen = Vec::new();
-    writer.write(BATCHES).await?;
-    until("the member reads", || {
-        take(&mut consumer, &mut seen);
-        let reads = !seen.is_empty();
-        async move { Ok(reads) }
-    })
-    .await?;
+    writer.write(BATCHES_TO_READ).await?;
+    let mut reader = Reader::new(judge, &stream).await?;
+    reader.read_until("the member reads", |seen| !seen.is_empty()).await?;
     judge.kill_leader().await?;
     writer.write(BATCHES).await?;
     let wanted = writer.numbers();
-    until("the member has everything", || {
-        take(&mut consumer, &mut seen);
-        let has_all = wanted.iter().all(|number| seen.contains(number));
-        async move { Ok(has_all) }
-    })
-    .await?;
-    expect("in order", seen.is_sorted(), true)?;
-    done("shutdown", consumer.shutdown()).await?;
+    reader
+        .read_until("the member has everything", |seen| wanted.iter().all(|number| seen.contains(number)))
+        .await?;
+    expect("in order", reader.seen.is_sorted(), true)?;
+    done("shutdown", reader.consumer.shutdown()).await?;
     judge.start_killed().await
 }
 
-/// Hands over what the consumer has right now that it has not handed over before. Its errors are those of the
-/// connection that was lost; it goes on by itself.
-fn take(consumer: &mut IggyConsumer, seen: &mut Vec<u32>) {
-    while let Some(Some(next)) = futures_util::StreamExt::next(consumer).now_or_never() {
-        let Ok(received) = next else { continue };
-        let number = String::from_utf8_lossy(&received.message.payload).parse().unwrap_or(u32::MAX);
-        if !seen.contains(&number) {
-            seen.push(number);
+/// A program with a member of a group: it reads on after an error, and makes a new consumer when nothing comes.
+///
+/// After a lost connection the client's own consumer may never bring anything again: it passes over what comes a
+/// second time because its commits were lost, and then asks for the same without an end.
+struct Reader<'a> {
+    judge: &'a Judge,
+    stream: &'a str,
+    consumer: IggyConsumer,
+    /// Numbers in the order in which they came first.
+    seen: Vec<u32>,
+    /// When the last one came, or the consumer was made.
+    came: Instant,
+}
+
+impl<'a> Reader<'a> {
+    async fn new(judge: &'a Judge, stream: &'a str) -> Result<Self, String> {
+        let consumer = member(&judge.client().await?, stream).await?;
+        Ok(Self { judge, stream, consumer, seen: Vec::new(), came: Instant::now() })
+    }
+
+    async fn read_until(&mut self, what: &str, is_enough: impl Fn(&[u32]) -> bool) -> Outcome {
+        let end = Instant::now() + GOES_ON_MAX + NOTHING_COMES;
+        while !is_enough(&self.seen) {
+            if Instant::now() > end {
+                return Err(format!(
+                    "{what}: {} came, no more within {:?}",
+                    self.seen.len(),
+                    GOES_ON_MAX + NOTHING_COMES
+                ));
+            }
+            self.take();
+            if self.came.elapsed() > NOTHING_COMES {
+                done("shutdown", self.consumer.shutdown()).await?;
+                self.consumer = member(&self.judge.client().await?, self.stream).await?;
+                self.came = Instant::now();
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
+        Ok(())
+    }
+
+    /// Hands over what the consumer has right now that it has not handed over before. Its errors are those of the
+    /// connection that was lost.
+    fn take(&mut self) {
+        while let Some(Some(next)) = futures_util::StreamExt::next(&mut self.consumer).now_or_never() {
+            let Ok(received) = next else { continue };
+            let number = String::from_utf8_lossy(&received.message.payload).parse().unwrap_or(u32::MAX);
+            if !self.seen.contains(&number) {
+                self.seen.push(number);
+                self.came = Instant::now();
+            }
         }
     }
 }
