@@ -21,6 +21,7 @@ const isLog = (packet: Packet) =>
   [ReplicaCommand.prepare, ReplicaCommand.commit, ReplicaCommand.commits].some(
     (one) => packet.bytes[60] === one,
   );
+const hasBatch = ({ bytes }: Packet) => bytes.length > 400;
 const isAnswer = ({ bytes }: Packet) => bytes[60] === ReplicaCommand.forwardedReply;
 
 /** A cluster with a topic, and a client on a node that leads nothing. */
@@ -49,6 +50,26 @@ async function apartFrom(cluster: TestCluster, leader: number): Promise<number> 
   const { group } = groups[leader] ?? {};
   await cluster.until(() => group?.replica?.status === "normal" && group.replica.primary === at);
   return at;
+}
+
+/** A send under this number is answered with 57 once this befell it, and comes again on its connection. */
+async function foundOnItsConnection(request: bigint, fate: (cluster: TestCluster) => void): Promise<void> {
+  const { cluster, client } = await withBackup({ sdkName: COUNTING_SDK, partitionsCount: 3 });
+  const send = (text: string, number: bigint) => {
+    const body = sendBody([text], { partitioning: { kind: "balanced" } });
+    return cluster.drive(client.command("SendMessages", body, { request: number }));
+  };
+  await send("first", 1n);
+  fate(cluster);
+  assert.equal((await send("once", request)).code, ErrorCode.TransientNotCommitted);
+  cluster.passes = () => true;
+  cluster.delaysOf = () => [LINK_MS];
+  assert.equal((await send("once", request)).code, 0);
+  await cluster.clock.run(10_000);
+  const found: string[] = [];
+  for (const id of [0, 1, 2]) found.push(...(await textsOf(cluster, client, id)));
+  assert.deepEqual(found.sort(), ["first", "once"]);
+  await cluster.stop();
 }
 
 describe("A node that does not lead a partition", () => {
@@ -170,11 +191,18 @@ describe("A node that does not lead a partition", () => {
     await cluster.stop();
   });
 
+  it("finds it also when it comes again on its connection, whatever was sent before, and on its way yet.", async () => {
+    const fates: readonly ((cluster: TestCluster) => void)[] = [
+      (cluster) => (cluster.passes = (packet) => !isAnswer(packet)),
+      (cluster) => (cluster.delaysOf = (packet) => [isOfPartition(packet) && hasBatch(packet) ? 10_000 : 1]),
+    ];
+    for (const number of [5n, 1000n]) for (const fate of fates) await foundOnItsConnection(number, fate);
+  });
+
   it("takes nothing late of a send that was looked for and not found, and went elsewhere.", async () => {
     const { cluster, one, other, client } = await withBackup({ sdkName: COUNTING_SDK, partitionsCount: 3 });
     const body = sendBody(["once"], { partitioning: { kind: "balanced" } });
     const isRequest = ({ bytes }: Packet) => bytes[60] === ReplicaCommand.forwardedRequest;
-    const hasBatch = ({ bytes }: Packet) => bytes.length > 400;
     const isLate = (packet: Packet) => packet.from === one && isRequest(packet) && hasBatch(packet);
     cluster.delaysOf = (packet) => [isLate(packet) ? 500 : LINK_MS];
     client.command("SendMessages", body, { request: 1n }).catch(() => {});

@@ -10,8 +10,9 @@ import type { Shard } from "../shard.ts";
  * Where a send went before, when it may be a repetition whose partition is the server's to choose: the turn
  * has moved on since.
  *
- * Only the first requests after a login can be repetitions of what an earlier connection sent, so only for
- * those the topic's partitions are looked through. Where other shards or nodes have to be asked, the
+ * What this connection sent itself and was told to be unsure of goes where it went. Only the first requests
+ * after a login can be repetitions of what an earlier one sent, so only for those the topic's partitions are
+ * looked through. Where other shards or nodes have to be asked, the
  * connection is held until they have answered, so that what follows does not overtake the send.
  * @param found  called with the partition's id, or nothing, or 57 or 58 when it could not be told, once:
  *               within the call when nobody has to be asked
@@ -23,8 +24,9 @@ export function partitionOfRepetition(
   topic: Topic,
   found: (partitionId: number | CodedError | undefined) => void,
 ): void {
-  if (!mayRepeat(request, session)) {
-    found(undefined);
+  const before = session.unsureSends?.partitionOf(request.number, topic);
+  if (before !== undefined || !mayRepeat(request, session)) {
+    found(before);
     return;
   }
   const { client, user } = session;
