@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { DiskCall } from "@millrace/platform/sim";
+import { type DiskCall, SimClock } from "@millrace/platform/sim";
+import type { ClusterGroups } from "@millrace/protocol";
+import type { MetadataPlane } from "../metadata-plane/metadata-plane.ts";
+import type { PartitionGroup } from "../partition-plane/partition-group.ts";
 import { newWriter, type SmallCluster, smallCluster } from "../testing/small-cluster.ts";
 import { sendBody } from "../testing/test-batches.ts";
 import type { TestCluster } from "../testing/test-cluster.ts";
 import { FOLDER, HARMS, openedOn, REPAIR, written } from "./damaged-partitions-fixture.test.ts";
+import type { GroupStandings } from "./group-standings.ts";
+import { UnfitLeader } from "./unfit-leader.ts";
 
 /** Damage that keeps a partition from being written. */
 const HARM = HARMS["a bit of the active segment's records"];
@@ -150,5 +155,40 @@ describe("A node that leads the metadata and takes no part in a partition", () =
     await cluster.drive(onDamaged.ok("RepairPartition", REPAIR));
     await cluster.drive(onDamaged.ok("SendMessages", sendBody(["c"])));
     await cluster.stop();
+  });
+
+  it("compares what does not fit one answer, too, and nothing once it has ended.", async () => {
+    const clock = new SimClock();
+    const heard: unknown[] = [];
+    const metadata = {
+      isPrimary: true,
+      hear: (input: unknown) => heard.push(input),
+    } as unknown as MetadataPlane;
+    const at = { view: 1, op: 0, commit: 0 };
+    const [normal, silent] = [{ ...at, status: "normal" } as const, { ...at, status: "silent" } as const];
+    const nodes = [0, 1, 2].map((replica) => ({ replica, metadata: normal }));
+    const key = (partitionId: number) => ({ streamId: 0, topicId: 0, partitionId });
+    // Node 0 lacks the last one of three, node 1 the first two of them.
+    const pages: ClusterGroups[] = [
+      {
+        nodes,
+        partitions: [0, 1].map((id) => ({ ...key(id), standings: [normal, silent, normal] })),
+        next: key(1),
+      },
+      { nodes, partitions: [{ ...key(2), standings: [silent, normal, normal] }], next: undefined },
+    ];
+    const asked: unknown[] = [];
+    const collect: GroupStandings["collect"] = ({ after }, done) => {
+      asked.push(after?.partitionId);
+      clock.setTimer(10, () => done(pages[after === undefined ? 0 : 1]!));
+    };
+    const groups = () => [{ isClosed: false } as PartitionGroup];
+    const end = new UnfitLeader({ clock, metadata, standings: { collect }, replica: 0, groups }).start();
+    await clock.run(3500);
+    assert.deepEqual(asked, [undefined, 1]);
+    assert.deepEqual(heard, [{ kind: "yield", to: 2 }]);
+    end();
+    await clock.run(60_000);
+    assert.equal(asked.length, 2);
   });
 });

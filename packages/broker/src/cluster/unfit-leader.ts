@@ -39,6 +39,7 @@ export class UnfitLeader {
   #nextMs = 0;
   /** The others are being asked. */
   #isComparing = false;
+  #isStopped = false;
 
   constructor(options: UnfitLeaderOptions) {
     this.#options = options;
@@ -52,7 +53,10 @@ export class UnfitLeader {
       timer = clock.setTimer(LOOK_MS, look);
     };
     let timer = clock.setTimer(LOOK_MS, look);
-    return () => timer.cancel();
+    return () => {
+      this.#isStopped = true;
+      timer.cancel();
+    };
   }
 
   #look(nowMs: number): void {
@@ -76,7 +80,7 @@ export class UnfitLeader {
     this.#options.standings.collect(page, (standings) => {
       const { nodes, next } = standings;
       const soFar = nodes.map(({ replica }) => (counts[replica] ?? 0) + countOf(replica, standings));
-      if (next !== undefined) this.#compare(soFar, next);
+      if (next !== undefined && !this.#isStopped) this.#compare(soFar, next);
       else this.#yieldToFitter(nodes, soFar);
     });
   }
@@ -84,6 +88,7 @@ export class UnfitLeader {
   /** To the one that takes part in the most partitions, when those are more than this one takes part in. */
   #yieldToFitter(nodes: ClusterGroups["nodes"], counts: readonly number[]): void {
     this.#isComparing = false;
+    if (this.#isStopped) return;
     const { metadata, replica: own } = this.#options;
     let best = own;
     for (const { replica, metadata: standing } of nodes)
