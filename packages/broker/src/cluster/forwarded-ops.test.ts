@@ -222,6 +222,32 @@ describe("A node that does not lead a partition", () => {
     await cluster.stop();
   });
 
+  it("drops a send that is being looked for when its connection ends: it may come again elsewhere.", async () => {
+    const { cluster, one, other, client } = await withBackup({ sdkName: COUNTING_SDK, partitionsCount: 3 });
+    const body = sendBody(["once"], { partitioning: { kind: "balanced" } });
+    cluster.delaysOf = (packet) => [packet.to === one && isAnswer(packet) ? 5000 : LINK_MS];
+    client.command("SendMessages", body, { request: 1n }).catch(() => {});
+    await cluster.clock.run(10);
+    cluster.delaysOf = () => [LINK_MS];
+    client.close();
+    const elsewhere = await cluster.login(other, 20n, COUNTING_SDK);
+    // Its turn is another one.
+    const before = sendBody(["before"], { partitioning: { kind: "balanced" } });
+    await cluster.drive(elsewhere.command("SendMessages", before, { request: 2n }));
+    assert.equal((await cluster.drive(elsewhere.command("SendMessages", body, { request: 1n }))).code, 0);
+    // Who leads the partitions when the answers come has not been asked.
+    const groups = await Promise.all([0, 1, 2].map((id) => cluster.group(other, id)));
+    await cluster.until(() => {
+      for (const group of groups) group.replication?.hear({ kind: "lead" });
+      return groups.every(({ isPrimary }) => isPrimary);
+    });
+    await cluster.clock.run(5000);
+    const found: string[] = [];
+    for (const id of [0, 1, 2]) found.push(...(await textsOf(cluster, elsewhere, id)));
+    assert.deepEqual(found.sort(), ["before", "once"]);
+    await cluster.stop();
+  });
+
   it("is not answered by what answers a send of the process before it.", async () => {
     const { cluster, one, other, client } = await withBackup();
     const isLate = (packet: Packet) => packet.to === one && isOfPartition(packet) && isAnswer(packet);
