@@ -167,8 +167,8 @@ export class ClientConnection {
   }
 
   /**
-   * Nothing further begins until `goOn`; counted. What comes is taken in as before, so that it is noticed when
-   * the client leaves: behind a paused socket it is not.
+   * Nothing further begins until `goOn`; counted. What comes is taken in as before, so that it is noticed
+   * when the client leaves: behind a paused socket it is not.
    */
   halt(): void {
     this.#haltsCount += 1;
