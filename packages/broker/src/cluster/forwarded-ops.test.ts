@@ -72,6 +72,33 @@ async function foundOnItsConnection(request: bigint, fate: (cluster: TestCluster
   await cluster.stop();
 }
 
+/** The answers to what is asked for a send come late: its client has stored it through another node by then. */
+async function leftWhileLookedFor(hasEnd: boolean): Promise<void> {
+  const { cluster, one, other, client } = await withBackup({ sdkName: COUNTING_SDK, partitionsCount: 3 });
+  const bodyOf = (text: string) => sendBody([text], { partitioning: { kind: "balanced" } });
+  cluster.delaysOf = (packet) => [packet.to === one && isAnswer(packet) ? 5000 : LINK_MS];
+  client.command("SendMessages", bodyOf("once"), { request: 1n }).catch(() => {});
+  await cluster.clock.run(10);
+  cluster.delaysOf = () => [LINK_MS];
+  if (hasEnd) client.close();
+  const elsewhere = await cluster.login(other, 20n, COUNTING_SDK);
+  // Its turn is another one.
+  await cluster.drive(elsewhere.command("SendMessages", bodyOf("before"), { request: 2n }));
+  const again = await cluster.drive(elsewhere.command("SendMessages", bodyOf("once"), { request: 1n }));
+  assert.equal(again.code, 0);
+  // Who leads the partitions when the answers come has not been asked.
+  const groups = await Promise.all([0, 1, 2].map((id) => cluster.group(other, id)));
+  await cluster.until(() => {
+    for (const group of groups) group.replication?.hear({ kind: "lead" });
+    return groups.every(({ isPrimary }) => isPrimary);
+  });
+  await cluster.clock.run(5000);
+  const found: string[] = [];
+  for (const id of [0, 1, 2]) found.push(...(await textsOf(cluster, elsewhere, id)));
+  assert.deepEqual(found.sort(), ["before", "once"], hasEnd ? "it ended" : "it has no end");
+  await cluster.stop();
+}
+
 describe("A node that does not lead a partition", () => {
   it("passes a send on and answers once it is readable there.", async () => {
     const { cluster, client, one } = await withBackup();
@@ -222,30 +249,9 @@ describe("A node that does not lead a partition", () => {
     await cluster.stop();
   });
 
-  it("drops a send that is being looked for when its connection ends: it may come again elsewhere.", async () => {
-    const { cluster, one, other, client } = await withBackup({ sdkName: COUNTING_SDK, partitionsCount: 3 });
-    const body = sendBody(["once"], { partitioning: { kind: "balanced" } });
-    cluster.delaysOf = (packet) => [packet.to === one && isAnswer(packet) ? 5000 : LINK_MS];
-    client.command("SendMessages", body, { request: 1n }).catch(() => {});
-    await cluster.clock.run(10);
-    cluster.delaysOf = () => [LINK_MS];
-    client.close();
-    const elsewhere = await cluster.login(other, 20n, COUNTING_SDK);
-    // Its turn is another one.
-    const before = sendBody(["before"], { partitioning: { kind: "balanced" } });
-    await cluster.drive(elsewhere.command("SendMessages", before, { request: 2n }));
-    assert.equal((await cluster.drive(elsewhere.command("SendMessages", body, { request: 1n }))).code, 0);
-    // Who leads the partitions when the answers come has not been asked.
-    const groups = await Promise.all([0, 1, 2].map((id) => cluster.group(other, id)));
-    await cluster.until(() => {
-      for (const group of groups) group.replication?.hear({ kind: "lead" });
-      return groups.every(({ isPrimary }) => isPrimary);
-    });
-    await cluster.clock.run(5000);
-    const found: string[] = [];
-    for (const id of [0, 1, 2]) found.push(...(await textsOf(cluster, elsewhere, id)));
-    assert.deepEqual(found.sort(), ["before", "once"]);
-    await cluster.stop();
+  it("drops a send that is being looked for when its client left: it may come again elsewhere.", async () => {
+    // Of a connection without an end the later login tells.
+    for (const hasEnd of [true, false]) await leftWhileLookedFor(hasEnd);
   });
 
   it("is not answered by what answers a send of the process before it.", async () => {
@@ -286,6 +292,24 @@ describe("A node that does not lead a partition", () => {
     await cluster.until(() => group.replica?.status === "normal");
     await cluster.clock.run(500);
     const elsewhere = await cluster.login(other, 21n);
+    assert.deepEqual(await textsOf(cluster, elsewhere), []);
+    await cluster.stop();
+  });
+
+  it("drops a send that waits for a view when its client logs in elsewhere: it may come again there.", async () => {
+    const { cluster, leader, one, other, client } = await withBackup();
+    cluster.passes = (packet) => !isOfPartition(packet) || packet.bytes[60] !== ReplicaCommand.doViewChange;
+    cluster.kill(leader);
+    const group = await cluster.group(one, 0);
+    await cluster.until(() => group.replica?.status === "view-change");
+    await cluster.until(() => [one, other].some((at) => cluster.broker(at).shard.metadata.isPrimary));
+    const left = client.command("SendMessages", sendBody(["left"]));
+    const elsewhere = await cluster.login(other, 20n);
+    assert.equal(group.replica?.status, "view-change", "it waits still");
+    await cluster.clock.run(100);
+    cluster.passes = () => true;
+    assert.equal((await cluster.drive(left)).code, ErrorCode.TransientNotAccepted);
+    await cluster.until(() => group.replica?.status === "normal");
     assert.deepEqual(await textsOf(cluster, elsewhere), []);
     await cluster.stop();
   });

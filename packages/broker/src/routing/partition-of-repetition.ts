@@ -3,6 +3,7 @@ import type { Topic } from "@millrace/metadata";
 import { REQUESTS_PER_CLIENT_MAX } from "@millrace/storage";
 import { handleOf } from "../admission/find-target.ts";
 import type { ClientRequest } from "../sessions/client-request.ts";
+import { hasLeft } from "../sessions/has-left.ts";
 import type { Session } from "../sessions/session.ts";
 import type { Shard } from "../shard.ts";
 
@@ -13,8 +14,8 @@ import type { Shard } from "../shard.ts";
  * What this connection sent itself and was told to be unsure of goes where it went. Only the first requests
  * after a login can be repetitions of what an earlier one sent, so only for those the topic's partitions are
  * looked through. Where other shards or nodes have to be asked, nothing further of the connection begins
- * until they have answered, so that it does not overtake the send. When the connection has ended by then the
- * send is dropped: its client may have sent it elsewhere, and other nodes than were asked may lead by now.
+ * until they have answered, so that it does not overtake the send. When its client has left by then the send
+ * is dropped: it may have sent it elsewhere, and other nodes than were asked may lead by now.
  * @param found  called with the partition's id, or nothing, or 57 or 58 when it could not be told, once:
  *               within the call when nobody has to be asked
  */
@@ -37,7 +38,7 @@ export function partitionOfRepetition(
   let [isFound, isHalted] = [false, false];
   shard.partitions.findSeen(handles, asked, (handle) => {
     isFound = true;
-    if (connection.isEnded) found(left());
+    if (hasLeft(shard, connection, session)) found(left());
     else found(isCodedError(handle) ? handle : handle?.identity.partitionId);
     if (isHalted) connection.goOn();
   });
@@ -48,7 +49,7 @@ export function partitionOfRepetition(
 
 /** Nobody hears of it. */
 function left(): CodedError {
-  return new CodedError(ErrorCode.TransientNotAccepted, "The connection of the send has ended.");
+  return new CodedError(ErrorCode.TransientNotAccepted, "The client of the send has left.");
 }
 
 function mayRepeat(request: ClientRequest, session: Session): boolean {

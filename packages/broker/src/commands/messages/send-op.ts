@@ -7,6 +7,7 @@ import type { OpResult } from "../../partition-plane/partition-op.ts";
 import { UnsureSends } from "../../routing/unsure-sends.ts";
 import type { ClientConnection } from "../../sessions/client-connection.ts";
 import type { ClientRequest } from "../../sessions/client-request.ts";
+import { hasLeft } from "../../sessions/has-left.ts";
 import type { Session } from "../../sessions/session.ts";
 import type { Shard } from "../../shard.ts";
 import { refuseWithCode } from "../handler.ts";
@@ -45,6 +46,10 @@ export class SendOp implements BatchOp {
 
   get holder(): ClientConnection {
     return this.#clientRequest.connection;
+  }
+
+  get isLeft(): boolean {
+    return hasLeft(this.#shard, this.holder, this.#session);
   }
 
   committed({ op, view, baseOffset, timestamp, isRepeated }: OpResult): void {
