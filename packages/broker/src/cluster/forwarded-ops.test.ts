@@ -72,7 +72,7 @@ async function foundOnItsConnection(request: bigint, fate: (cluster: TestCluster
   await cluster.stop();
 }
 
-/** The answers to what is asked for a send come late: its client has stored it through another node by then. */
+/** The answers to what is asked for a send come late: its client has stored it elsewhere by then. */
 async function leftWhileLookedFor(hasEnd: boolean): Promise<void> {
   const { cluster, one, other, client } = await withBackup({ sdkName: COUNTING_SDK, partitionsCount: 3 });
   const bodyOf = (text: string) => sendBody([text], { partitioning: { kind: "balanced" } });
