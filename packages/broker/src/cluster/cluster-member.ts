@@ -1,5 +1,5 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
-import type { Counter, Metrics, Random } from "@millrace/platform";
+import type { Counter, Metrics } from "@millrace/platform";
 import type { GroupStanding } from "@millrace/protocol";
 import {
   type MetadataJournal,
@@ -22,16 +22,16 @@ import type { PartitionPlane } from "../partition-plane/partition-plane.ts";
 import type { ReceivedBody } from "../partition-plane/partition-replication.ts";
 import { tellRemoved } from "../retention/tell-removed.ts";
 import type { Shard } from "../shard.ts";
-import { ensureRootUser } from "../start/ensure-root-user.ts";
 import { Alignment } from "./alignment.ts";
+import { beginFormation } from "./begin-formation.ts";
 import { CatchUpPace } from "./catch-up/catch-up-pace.ts";
-import { Formation } from "./formation.ts";
 import { declareGroupMetrics } from "./group-metrics.ts";
 import type { GroupPeers } from "./group-peers.ts";
 import { GroupStandings } from "./group-standings.ts";
 import { Liveness } from "./liveness.ts";
 import { MachineRun } from "./machine-run.ts";
 import { MajorityExecution } from "./majority-execution.ts";
+import { makeRootUser } from "./make-root-user.ts";
 import { Peers } from "./peers.ts";
 import { SilentGroups } from "./silent-groups.ts";
 import { removeStaleIncoming } from "./stale-incoming.ts";
@@ -42,25 +42,12 @@ import { UnfitLeader } from "./unfit-leader.ts";
 import { noteLossOfClosed } from "./unsynced-losses.ts";
 import { type GroupName, ViewLines } from "./view-lines.ts";
 import { type LookedAt, WaitingGroups } from "./waiting-groups.ts";
-import { WaitingLine } from "./waiting-line.ts";
-
-/** Milliseconds between two looks whether this node is the one that has to make the root user. */
-const ROOT_USER_INTERVAL_MS = 100;
-
-/** Milliseconds between two words of a node that waits for its cluster to form. */
-const FORMATION_INTERVAL_MS = 200;
-
-/** Milliseconds between two lines of the log that say whom a node waits for. */
-const WAITING_LINE_INTERVAL_MS = 10_000;
 
 /** Ticks between two looks whether views have begun: 100 ms. */
 const TICKS_PER_LOOK = 10;
 
 /** How much longer than for room a client waits until enough nodes have executed a deletion. */
 const CONFIRMATION_FACTOR = 5;
-
-/** Two starts of one node are told apart by a number below 2^53. */
-const START_MAX = 2 ** 53 - 1;
 
 /** This broker's part in its cluster: views on disk, the way to the other nodes, the passing of time. */
 export class ClusterMember {
@@ -211,7 +198,8 @@ export class ClusterMember {
     const { metadata, partitions, platform } = shard;
     this.#partitions = partitions;
     const liveness = new Liveness(shard, this.peers);
-    const formation = this.#form(shard);
+    const { formation, end } = beginFormation(shard, this.peers, this.#isSilent);
+    this.#stops.push(end);
     this.peers.listen({
       metadata: (from, message) => metadata.hear({ kind: "message", from, message }),
       partition: (identity, from, message, body) => {
@@ -251,7 +239,7 @@ export class ClusterMember {
       () => lines.stop(),
       () => shard.standings?.stop(),
     );
-    this.#makeRootUser(shard);
+    this.#stops.push(makeRootUser(shard, this.#options.rootUser));
   }
 
   /**
@@ -356,49 +344,6 @@ export class ClusterMember {
       },
     });
   }
-
-  /**
-   * Waits with the others for the cluster to form, unless they have one already and take this node in. One
-   * that holds something says so to those who wait.
-   */
-  #form({ metadata, platform, roster }: Shard): Formation {
-    const { replica, replicaCount } = this.peers;
-    const formation = new Formation({
-      ...{ replica, replicaCount, start: this.#isSilent ? drawStart(platform.random) : 0 },
-      send: (to, starts) => this.peers.sendFormation(to, starts),
-      isEmpty: () => metadata.mayBecomeNew,
-      formed: () => metadata.becomeNew(),
-    });
-    const waits = new WaitingLine(platform, WAITING_LINE_INTERVAL_MS);
-    const tell = () => {
-      if (!formation.isOpen) return;
-      formation.tell();
-      waits.look(() =>
-        formation.unheard.map((replica) => roster().nodes[replica]?.name ?? `node ${replica}`),
-      );
-      timer = platform.clock.setTimer(FORMATION_INTERVAL_MS, tell);
-    };
-    let timer = platform.clock.setTimer(0, tell);
-    this.#stops.push(() => timer.cancel());
-    return formation;
-  }
-
-  /** The first primary of a new cluster makes the root user; whoever is primary finishes it. */
-  #makeRootUser({ metadata, platform }: Shard): void {
-    let timer = platform.clock.setTimer(0, () => look());
-    const again = () => {
-      timer = platform.clock.setTimer(ROOT_USER_INTERVAL_MS, look);
-    };
-    const look = () => {
-      if (!metadata.isPrimary) again();
-      else ensureRootUser(metadata, this.#options.rootUser).catch(again);
-    };
-    this.#stops.push(() => timer.cancel());
-  }
-}
-
-function drawStart(random: Random): number {
-  return 1 + Math.floor(random.fraction() * START_MAX);
 }
 
 function checkAbilities({ bus }: BrokerOptions): void {

@@ -21,6 +21,7 @@ const isLog = (packet: Packet) =>
   [ReplicaCommand.prepare, ReplicaCommand.commit, ReplicaCommand.commits].some(
     (one) => packet.bytes[60] === one,
   );
+const hasBatch = ({ bytes }: Packet) => bytes.length > 400;
 const isAnswer = ({ bytes }: Packet) => bytes[60] === ReplicaCommand.forwardedReply;
 
 /** A cluster with a topic, and a client on a node that leads nothing. */
@@ -49,6 +50,53 @@ async function apartFrom(cluster: TestCluster, leader: number): Promise<number> 
   const { group } = groups[leader] ?? {};
   await cluster.until(() => group?.replica?.status === "normal" && group.replica.primary === at);
   return at;
+}
+
+/** A send under this number is answered with 57 once this befell it, and comes again on its connection. */
+async function foundOnItsConnection(request: bigint, fate: (cluster: TestCluster) => void): Promise<void> {
+  const { cluster, client } = await withBackup({ sdkName: COUNTING_SDK, partitionsCount: 3 });
+  const send = (text: string, number: bigint) => {
+    const body = sendBody([text], { partitioning: { kind: "balanced" } });
+    return cluster.drive(client.command("SendMessages", body, { request: number }));
+  };
+  await send("first", 1n);
+  fate(cluster);
+  assert.equal((await send("once", request)).code, ErrorCode.TransientNotCommitted);
+  cluster.passes = () => true;
+  cluster.delaysOf = () => [LINK_MS];
+  assert.equal((await send("once", request)).code, 0);
+  await cluster.clock.run(10_000);
+  const found: string[] = [];
+  for (const id of [0, 1, 2]) found.push(...(await textsOf(cluster, client, id)));
+  assert.deepEqual(found.sort(), ["first", "once"]);
+  await cluster.stop();
+}
+
+/** The answers to what is asked for a send come late: its client has stored it elsewhere by then. */
+async function leftWhileLookedFor(hasEnd: boolean): Promise<void> {
+  const { cluster, one, other, client } = await withBackup({ sdkName: COUNTING_SDK, partitionsCount: 3 });
+  const bodyOf = (text: string) => sendBody([text], { partitioning: { kind: "balanced" } });
+  cluster.delaysOf = (packet) => [packet.to === one && isAnswer(packet) ? 5000 : LINK_MS];
+  client.command("SendMessages", bodyOf("once"), { request: 1n }).catch(() => {});
+  await cluster.clock.run(10);
+  cluster.delaysOf = () => [LINK_MS];
+  if (hasEnd) client.close();
+  const elsewhere = await cluster.login(other, 20n, COUNTING_SDK);
+  // Its turn is another one.
+  await cluster.drive(elsewhere.command("SendMessages", bodyOf("before"), { request: 2n }));
+  const again = await cluster.drive(elsewhere.command("SendMessages", bodyOf("once"), { request: 1n }));
+  assert.equal(again.code, 0);
+  // Who leads the partitions when the answers come has not been asked.
+  const groups = await Promise.all([0, 1, 2].map((id) => cluster.group(other, id)));
+  await cluster.until(() => {
+    for (const group of groups) group.replication?.hear({ kind: "lead" });
+    return groups.every(({ isPrimary }) => isPrimary);
+  });
+  await cluster.clock.run(5000);
+  const found: string[] = [];
+  for (const id of [0, 1, 2]) found.push(...(await textsOf(cluster, elsewhere, id)));
+  assert.deepEqual(found.sort(), ["before", "once"], hasEnd ? "it ended" : "it has no end");
+  await cluster.stop();
 }
 
 describe("A node that does not lead a partition", () => {
@@ -170,11 +218,18 @@ describe("A node that does not lead a partition", () => {
     await cluster.stop();
   });
 
+  it("finds it also when it comes again on its connection, whatever was sent before, and on its way yet.", async () => {
+    const fates: readonly ((cluster: TestCluster) => void)[] = [
+      (cluster) => (cluster.passes = (packet) => !isAnswer(packet)),
+      (cluster) => (cluster.delaysOf = (packet) => [isOfPartition(packet) && hasBatch(packet) ? 10_000 : 1]),
+    ];
+    for (const number of [5n, 1000n]) for (const fate of fates) await foundOnItsConnection(number, fate);
+  });
+
   it("takes nothing late of a send that was looked for and not found, and went elsewhere.", async () => {
     const { cluster, one, other, client } = await withBackup({ sdkName: COUNTING_SDK, partitionsCount: 3 });
     const body = sendBody(["once"], { partitioning: { kind: "balanced" } });
     const isRequest = ({ bytes }: Packet) => bytes[60] === ReplicaCommand.forwardedRequest;
-    const hasBatch = ({ bytes }: Packet) => bytes.length > 400;
     const isLate = (packet: Packet) => packet.from === one && isRequest(packet) && hasBatch(packet);
     cluster.delaysOf = (packet) => [isLate(packet) ? 500 : LINK_MS];
     client.command("SendMessages", body, { request: 1n }).catch(() => {});
@@ -192,6 +247,11 @@ describe("A node that does not lead a partition", () => {
     for (const id of [0, 1, 2]) found.push(...(await textsOf(cluster, elsewhere, id)));
     assert.deepEqual(found.sort(), ["before", "once"]);
     await cluster.stop();
+  });
+
+  it("drops a send that is being looked for when its client left: it may come again elsewhere.", async () => {
+    // Of a connection without an end the later login tells.
+    for (const hasEnd of [true, false]) await leftWhileLookedFor(hasEnd);
   });
 
   it("is not answered by what answers a send of the process before it.", async () => {
@@ -232,6 +292,24 @@ describe("A node that does not lead a partition", () => {
     await cluster.until(() => group.replica?.status === "normal");
     await cluster.clock.run(500);
     const elsewhere = await cluster.login(other, 21n);
+    assert.deepEqual(await textsOf(cluster, elsewhere), []);
+    await cluster.stop();
+  });
+
+  it("drops a send that waits for a view when its client logs in elsewhere: it may come again there.", async () => {
+    const { cluster, leader, one, other, client } = await withBackup();
+    cluster.passes = (packet) => !isOfPartition(packet) || packet.bytes[60] !== ReplicaCommand.doViewChange;
+    cluster.kill(leader);
+    const group = await cluster.group(one, 0);
+    await cluster.until(() => group.replica?.status === "view-change");
+    await cluster.until(() => [one, other].some((at) => cluster.broker(at).shard.metadata.isPrimary));
+    const left = client.command("SendMessages", sendBody(["left"]));
+    const elsewhere = await cluster.login(other, 20n);
+    assert.equal(group.replica?.status, "view-change", "it waits still");
+    await cluster.clock.run(100);
+    cluster.passes = () => true;
+    assert.equal((await cluster.drive(left)).code, ErrorCode.TransientNotAccepted);
+    await cluster.until(() => group.replica?.status === "normal");
     assert.deepEqual(await textsOf(cluster, elsewhere), []);
     await cluster.stop();
   });

@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { DiskCall } from "@millrace/platform/sim";
+import { type DiskCall, SimClock } from "@millrace/platform/sim";
+import type { ClusterGroups } from "@millrace/protocol";
+import type { MetadataPlane } from "../metadata-plane/metadata-plane.ts";
+import type { PartitionGroup } from "../partition-plane/partition-group.ts";
 import { newWriter, type SmallCluster, smallCluster } from "../testing/small-cluster.ts";
 import { sendBody } from "../testing/test-batches.ts";
 import type { TestCluster } from "../testing/test-cluster.ts";
-import { HARMS, openedOn, REPAIR, written } from "./damaged-partitions-fixture.test.ts";
+import { FOLDER, HARMS, openedOn, REPAIR, written } from "./damaged-partitions-fixture.test.ts";
+import type { GroupStandings } from "./group-standings.ts";
+import { UnfitLeader } from "./unfit-leader.ts";
 
 /** Damage that keeps a partition from being written. */
 const HARM = HARMS["a bit of the active segment's records"];
@@ -22,6 +27,47 @@ function fill(cluster: TestCluster, at: number): void {
 
 function empty(cluster: TestCluster, at: number): void {
   cluster.nodes[at]?.disk.setFaults(undefined);
+}
+
+const PARTITIONS_COUNT = 4;
+
+/** Three nodes, node 0 leads the metadata; on each of them these of the four partitions are damaged. */
+async function harmed(lacked: readonly (readonly number[])[]): Promise<SmallCluster> {
+  const parts = await smallCluster(PARTITIONS_COUNT);
+  const { cluster, client } = parts;
+  for (let partition = 0; partition < PARTITIONS_COUNT; partition += 1)
+    for (const text of ["a", "b", "c"]) {
+      const body = sendBody([text], { partitioning: { kind: "partition", partitionId: partition } });
+      await cluster.drive(client.ok("SendMessages", body));
+    }
+  await cluster.clock.run(5000);
+  for (const [at, partitions] of lacked.entries()) {
+    cluster.kill(at);
+    for (const partition of partitions) await harm(cluster, at, partition);
+  }
+  for (const at of lacked.keys()) await cluster.startNode(at);
+  await cluster.until(() => lacked.every((partitions, at) => silentOn(cluster, at) === partitions.length));
+  await cluster.clock.run(20_000);
+  const { metadata } = cluster.broker(0).shard;
+  await cluster.until(() => {
+    metadata.hear({ kind: "lead" });
+    return metadata.isPrimary;
+  });
+  return parts;
+}
+
+/** A bit of a partition's records on a node. */
+async function harm(cluster: TestCluster, at: number, partition: number): Promise<void> {
+  const { disk } = cluster.nodes[at]!;
+  const names = (await disk.readDirectory(FOLDER)).map(({ name }) => name);
+  const folder = `${FOLDER}/${names.sort()[partition]}`;
+  const ops = (await disk.readDirectory(folder)).find(({ name }) => name.endsWith(".ops"));
+  disk.flipBit(`${folder}/${ops?.name}`, 8 * 200);
+}
+
+function silentOn(cluster: TestCluster, at: number): number {
+  const groups = [0, 1, 2, 3].map((partition) => cluster.groupNow(at, partition));
+  return groups.filter((group) => group?.fault !== undefined).length;
 }
 
 async function send({ cluster, client }: SmallCluster, text: string): Promise<number> {
@@ -60,6 +106,21 @@ describe("A node that leads the metadata and takes no part in a partition", () =
     await cluster.stop();
   });
 
+  it("hands it over to one that lacks nothing, not to one that lacks others.", async () => {
+    const { cluster } = await harmed([[3], [0, 1], []]);
+    const next = await cluster.until(() => [1, 2].find((at) => isMetadataPrimary(cluster, at)));
+    assert.equal(next, 2);
+    await cluster.stop();
+  });
+
+  it("keeps it when each of the others lacks as much, of other partitions.", async () => {
+    const { cluster } = await harmed([[3], [0, 1], [2]]);
+    const { view } = cluster.broker(0).shard.metadata;
+    await cluster.clock.run(60_000);
+    assert.equal(cluster.broker(0).shard.metadata.view, view, "no election");
+    await cluster.stop();
+  });
+
   it("does not hand it over for a moment's trouble.", async () => {
     const parts = await smallCluster();
     const { cluster, primary, backups } = parts;
@@ -94,5 +155,40 @@ describe("A node that leads the metadata and takes no part in a partition", () =
     await cluster.drive(onDamaged.ok("RepairPartition", REPAIR));
     await cluster.drive(onDamaged.ok("SendMessages", sendBody(["c"])));
     await cluster.stop();
+  });
+
+  it("compares what does not fit one answer, too, and nothing once it has ended.", async () => {
+    const clock = new SimClock();
+    const heard: unknown[] = [];
+    const metadata = {
+      isPrimary: true,
+      hear: (input: unknown) => heard.push(input),
+    } as unknown as MetadataPlane;
+    const at = { view: 1, op: 0, commit: 0 };
+    const [normal, silent] = [{ ...at, status: "normal" } as const, { ...at, status: "silent" } as const];
+    const nodes = [0, 1, 2].map((replica) => ({ replica, metadata: normal }));
+    const key = (partitionId: number) => ({ streamId: 0, topicId: 0, partitionId });
+    // Node 0 lacks the last one of three, node 1 the first two of them.
+    const pages: ClusterGroups[] = [
+      {
+        nodes,
+        partitions: [0, 1].map((id) => ({ ...key(id), standings: [normal, silent, normal] })),
+        next: key(1),
+      },
+      { nodes, partitions: [{ ...key(2), standings: [silent, normal, normal] }], next: undefined },
+    ];
+    const asked: unknown[] = [];
+    const collect: GroupStandings["collect"] = ({ after }, done) => {
+      asked.push(after?.partitionId);
+      clock.setTimer(10, () => done(pages[after === undefined ? 0 : 1]!));
+    };
+    const groups = () => [{ isClosed: false } as PartitionGroup];
+    const end = new UnfitLeader({ clock, metadata, standings: { collect }, replica: 0, groups }).start();
+    await clock.run(3500);
+    assert.deepEqual(asked, [undefined, 1]);
+    assert.deepEqual(heard, [{ kind: "yield", to: 2 }]);
+    end();
+    await clock.run(60_000);
+    assert.equal(asked.length, 2);
   });
 });

@@ -2,7 +2,7 @@ import type { Clock } from "@millrace/platform";
 import { type ClusterGroups, type GroupStanding, type PartitionKey, STANDINGS_MAX } from "@millrace/protocol";
 import type { MetadataPlane } from "../metadata-plane/metadata-plane.ts";
 import type { PartitionGroup } from "../partition-plane/partition-group.ts";
-import { type GroupStandings, type StandingsPage, standingOfGroup } from "./group-standings.ts";
+import { type GroupStandings, standingOfGroup } from "./group-standings.ts";
 
 /** Milliseconds between two looks. */
 const LOOK_MS = 1000;
@@ -37,6 +37,9 @@ export class UnfitLeader {
   #unfitLooks = 0;
   #pauseMs = LOOK_MS;
   #nextMs = 0;
+  /** The others are being asked. */
+  #isComparing = false;
+  #isStopped = false;
 
   constructor(options: UnfitLeaderOptions) {
     this.#options = options;
@@ -50,45 +53,61 @@ export class UnfitLeader {
       timer = clock.setTimer(LOOK_MS, look);
     };
     let timer = clock.setTimer(LOOK_MS, look);
-    return () => timer.cancel();
+    return () => {
+      this.#isStopped = true;
+      timer.cancel();
+    };
   }
 
   #look(nowMs: number): void {
     const { metadata, groups } = this.#options;
-    const lacked = metadata.isPrimary ? firstLacked(groups()) : undefined;
-    if (metadata.isPrimary && lacked === undefined) this.#pauseMs = LOOK_MS;
-    this.#unfitLooks = lacked === undefined ? 0 : this.#unfitLooks + 1;
-    if (lacked === undefined || this.#unfitLooks < UNFIT_LOOKS_MIN || nowMs < this.#nextMs) return;
+    const isUnfit = metadata.isPrimary && lacksSome(groups());
+    if (metadata.isPrimary && !isUnfit) this.#pauseMs = LOOK_MS;
+    this.#unfitLooks = isUnfit ? this.#unfitLooks + 1 : 0;
+    if (this.#unfitLooks < UNFIT_LOOKS_MIN || nowMs < this.#nextMs || this.#isComparing) return;
     this.#pauseMs = Math.min(2 * this.#pauseMs, PAUSE_MAX_MS);
     this.#nextMs = nowMs + this.#pauseMs;
-    this.#options.standings.collect(pageFrom(lacked), (standings) => {
-      const to = fitterThan(this.#options.replica, standings);
-      if (to !== undefined) metadata.hear({ kind: "yield", to });
+    this.#isComparing = true;
+    this.#compare([], undefined);
+  }
+
+  /**
+   * Goes on behind a partition. What lies before the first that this node lacks counts too: others may lack
+   * that.
+   */
+  #compare(counts: readonly number[], after: PartitionKey | undefined): void {
+    const page = { after, countMax: STANDINGS_MAX, streamId: undefined, topicId: undefined };
+    this.#options.standings.collect(page, (standings) => {
+      const { nodes, next } = standings;
+      const soFar = nodes.map(({ replica }) => (counts[replica] ?? 0) + countOf(replica, standings));
+      if (next !== undefined && !this.#isStopped) this.#compare(soFar, next);
+      else this.#yieldToFitter(nodes, soFar);
     });
+  }
+
+  /** To the one that takes part in the most partitions, when those are more than this one takes part in. */
+  #yieldToFitter(nodes: ClusterGroups["nodes"], counts: readonly number[]): void {
+    this.#isComparing = false;
+    if (this.#isStopped) return;
+    const { metadata, replica: own } = this.#options;
+    let best = own;
+    for (const { replica, metadata: standing } of nodes)
+      if (takesPart(standing) && (counts[replica] ?? 0) > (counts[best] ?? 0)) best = replica;
+    if (best !== own) metadata.hear({ kind: "yield", to: best });
   }
 }
 
-/** The first of the partitions that this node takes no part in. */
-function firstLacked(groups: Iterable<PartitionGroup>): PartitionKey | undefined {
-  for (const group of groups)
-    if (!group.isClosed && !takesPart(standingOfGroup(group))) return group.identity;
-  return undefined;
-}
-
-/** The partition and those behind it, as many as a node tells of at once. */
-function pageFrom({ streamId, topicId, partitionId }: PartitionKey): StandingsPage {
-  const after = { streamId, topicId, partitionId: partitionId - 1 };
-  return { after, countMax: STANDINGS_MAX, streamId: undefined, topicId: undefined };
+/** True when there is a partition that this node takes no part in. */
+function lacksSome(groups: Iterable<PartitionGroup>): boolean {
+  for (const group of groups) if (!group.isClosed && !takesPart(standingOfGroup(group))) return true;
+  return false;
 }
 
 function takesPart(standing: GroupStanding | undefined): boolean {
   return standing?.status === "normal";
 }
 
-/** The node that takes part in the most partitions, when those are more than `own` takes part in. */
-function fitterThan(own: number, { nodes, partitions }: ClusterGroups): number | undefined {
-  const countOf = (at: number) => partitions.filter(({ standings }) => takesPart(standings[at])).length;
-  const others = nodes.filter(({ replica, metadata }) => replica !== own && takesPart(metadata));
-  const [best] = others.map(({ replica }) => replica).sort((one, other) => countOf(other) - countOf(one));
-  return best !== undefined && countOf(best) > countOf(own) ? best : undefined;
+/** Partitions of a page that a node takes part in. */
+function countOf(replica: number, { partitions }: ClusterGroups): number {
+  return partitions.filter(({ standings }) => takesPart(standings[replica])).length;
 }

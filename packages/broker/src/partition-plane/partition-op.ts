@@ -31,6 +31,8 @@ export interface PartitionOp {
   readonly isNumbered?: boolean;
   /** Op of the Register under which a client has sent it; absent for what is no client's batch. */
   readonly session?: number;
+  /** True once nobody waits for its outcome any more, see `hasLeft`. */
+  readonly isLeft?: boolean;
   /** Another node has passed it on to this one. */
   readonly isPassedOn?: boolean;
   /** The connection that is held back when the queue is full; operations of the server itself have none. */

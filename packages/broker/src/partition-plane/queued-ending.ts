@@ -4,7 +4,7 @@ import type { PartitionOp, QueuedOp } from "./partition-op.ts";
 
 /** True when nobody waits for the outcome any more, and whoever sent it may have sent it elsewhere by now. */
 export function isAbandoned({ op, repetitions }: QueuedOp): boolean {
-  return op.holder?.isEnded === true && repetitions === undefined;
+  return op.isLeft === true && repetitions === undefined;
 }
 
 /** Lets the connection of an operation that was held for it go on. */

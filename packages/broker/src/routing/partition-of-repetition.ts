@@ -1,8 +1,9 @@
-import { type CodedError, isCodedError } from "@millrace/errors";
+import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import type { Topic } from "@millrace/metadata";
 import { REQUESTS_PER_CLIENT_MAX } from "@millrace/storage";
 import { handleOf } from "../admission/find-target.ts";
 import type { ClientRequest } from "../sessions/client-request.ts";
+import { hasLeft } from "../sessions/has-left.ts";
 import type { Session } from "../sessions/session.ts";
 import type { Shard } from "../shard.ts";
 
@@ -10,9 +11,11 @@ import type { Shard } from "../shard.ts";
  * Where a send went before, when it may be a repetition whose partition is the server's to choose: the turn
  * has moved on since.
  *
- * Only the first requests after a login can be repetitions of what an earlier connection sent, so only for
- * those the topic's partitions are looked through. Where other shards or nodes have to be asked, the
- * connection is held until they have answered, so that what follows does not overtake the send.
+ * What this connection sent itself and was told to be unsure of goes where it went. Only the first requests
+ * after a login can be repetitions of what an earlier one sent, so only for those the topic's partitions are
+ * looked through. Where other shards or nodes have to be asked, nothing further of the connection begins
+ * until they have answered, so that it does not overtake the send. When its client has left by then the send
+ * is dropped: it may have sent it elsewhere, and other nodes than were asked may lead by now.
  * @param found  called with the partition's id, or nothing, or 57 or 58 when it could not be told, once:
  *               within the call when nobody has to be asked
  */
@@ -23,23 +26,30 @@ export function partitionOfRepetition(
   topic: Topic,
   found: (partitionId: number | CodedError | undefined) => void,
 ): void {
-  if (!mayRepeat(request, session)) {
-    found(undefined);
+  const before = session.unsureSends?.partitionOf(request.number, topic);
+  if (before !== undefined || !mayRepeat(request, session)) {
+    found(before);
     return;
   }
   const { client, user } = session;
   const asked = { client, user, request: request.number, session: session.session };
   const { connection } = request;
   const handles = topic.partitions.map((partition) => handleOf(shard, topic, partition));
-  let [isFound, isHeld] = [false, false];
+  let [isFound, isHalted] = [false, false];
   shard.partitions.findSeen(handles, asked, (handle) => {
     isFound = true;
-    found(isCodedError(handle) ? handle : handle?.identity.partitionId);
-    if (isHeld) connection.unhold();
+    if (hasLeft(shard, connection, session)) found(left());
+    else found(isCodedError(handle) ? handle : handle?.identity.partitionId);
+    if (isHalted) connection.goOn();
   });
   if (isFound) return;
-  isHeld = true;
-  connection.hold();
+  isHalted = true;
+  connection.halt();
+}
+
+/** Nobody hears of it. */
+function left(): CodedError {
+  return new CodedError(ErrorCode.TransientNotAccepted, "The client of the send has left.");
 }
 
 function mayRepeat(request: ClientRequest, session: Session): boolean {

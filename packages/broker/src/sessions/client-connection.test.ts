@@ -112,6 +112,15 @@ test("A held connection begins nothing and is paused until it is let go.", () =>
   assert.deepEqual([begun.length, state.pauses], [1, 0]);
 });
 
+test("A halted connection begins nothing until it goes on, and is not paused.", () => {
+  const { one, begun, receive, state } = connected();
+  one.halt();
+  receive(SEND);
+  assert.deepEqual([begun.length, state.pauses], [0, 0]);
+  one.goOn();
+  assert.equal(begun.length, 1);
+});
+
 test("While replies are not written, nothing further begins.", async () => {
   const { begun, receive, state, written, clock } = connected({
     requestsInFlightMax: 100,

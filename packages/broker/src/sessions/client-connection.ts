@@ -75,6 +75,7 @@ export class ClientConnection {
   #begunCount = 0;
   #runsAlone = false;
   #holdsCount = 0;
+  #haltsCount = 0;
   #isPumping = false;
   #isPaused = false;
   #isClosing = false;
@@ -165,6 +166,19 @@ export class ClientConnection {
     this.#pump();
   }
 
+  /**
+   * Nothing further begins until `goOn`; counted. What comes is taken in as before, so that it is noticed
+   * when the client leaves: behind a paused socket it is not.
+   */
+  halt(): void {
+    this.#haltsCount += 1;
+  }
+
+  goOn(): void {
+    this.#haltsCount -= 1;
+    this.#pump();
+  }
+
   /** Called by a request that has its answer. */
   answered(request: ClientRequest): void {
     this.#begunCount -= 1;
@@ -223,7 +237,7 @@ export class ClientConnection {
   }
 
   #mayBegin(next: ClientRequest): boolean {
-    if (this.#holdsCount > 0 || this.#owesTooMuch()) return false;
+    if (this.#holdsCount > 0 || this.#haltsCount > 0 || this.#owesTooMuch()) return false;
     return next.overlaps ? !this.#runsAlone : this.#begunCount === 0;
   }
 

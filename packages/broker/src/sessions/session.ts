@@ -1,3 +1,5 @@
+import type { UnsureSends } from "../routing/unsure-sends.ts";
+
 /** Who is logged in on a connection: the client id and the user a Register was committed for. */
 export interface Session {
   /** Client id, u128, chosen by the client. */
@@ -20,4 +22,6 @@ export interface Session {
   readonly countsRequests: boolean;
   /** Numbers from this on are new, not repetitions of what an earlier connection sent; not known at first. */
   repeatsBelow?: bigint;
+  /** Where its sends went that were answered with 57; absent while there is none. */
+  unsureSends?: UnsureSends;
 }

@@ -154,6 +154,27 @@ describe("the newest of several segments, gone with its files,", () => {
     await bench.close();
   });
 
+  it("is not told of to a replica that fetches what is left", async () => {
+    const { bench, all } = await filled({ isReplica: true });
+    await kill(bench);
+    const last = (await segmentsOf(bench)).at(-1) ?? 0;
+    await remove(bench, last);
+    await bench.open();
+    const { files = [] } = (await bench.partition.describeState()) ?? {};
+    const given = new Map<string, Uint8Array>();
+    for (const { name: one, length } of files) given.set(one, (await bench.fileBytes(one)).slice(0, length));
+    await bench.close();
+    for (const one of await bench.fileNames()) await bench.disk.removeFile(`${PATH}/${one}`);
+    for (const [one, bytes] of given) await bench.setFile(one, bytes);
+    await bench.open({ onSegmentGone: () => Promise.reject(new Error("nothing is gone here")) });
+    assert.equal(bench.partition.fault, undefined);
+    assert.deepEqual(
+      await bench.readAll(),
+      all.filter(({ offset }) => offset < last),
+    );
+    await bench.close();
+  });
+
   it("is damage that can be named where the messages of the one before are gone too", async () => {
     const { bench } = await filled({ isReplica: true });
     await kill(bench);

@@ -66,7 +66,9 @@ async function endOf({ state, handles, kernel }: DescribeSource, segment: Segmen
   const { opsLength: end } = segment;
   const { file, done } = await handles.use(state.filePath(segment, "ops"));
   try {
-    return await segmentEnd(kernel, file, { op, end });
+    const found = await segmentEnd(kernel, file, { op, end });
+    // Whoever gets the files never had the segment that it names.
+    return { ...found, opsLength: found.opsLength - found.noteLength };
   } finally {
     done();
   }

@@ -6,6 +6,8 @@ import { scanRecords } from "../recovery/record-scan.ts";
 /** Where the files of a segment end with an op. */
 export interface SegmentEnd {
   readonly opsLength: number;
+  /** Bytes of `opsLength` at its end that are notes of a next segment; 0 when something follows them. */
+  readonly noteLength: number;
   readonly logLength: number;
   /** The op they end with; 0 when not even the first record belongs to it or to one before. */
   readonly op: number;
@@ -13,6 +15,8 @@ export interface SegmentEnd {
   /** A later op follows behind. */
   readonly isFollowed: boolean;
 }
+
+const NOTHING = { opsLength: 0, noteLength: 0, logLength: 0, op: 0, opChecksum: 0n, isFollowed: false };
 
 /**
  * Where the files of a segment end with `op`, or with the last good record before the first bad one.
@@ -25,12 +29,16 @@ export async function segmentEnd(
   ops: DiskFile,
   { op, end }: { readonly op: number; readonly end: number },
 ): Promise<SegmentEnd> {
-  let found: SegmentEnd = { opsLength: 0, logLength: 0, op: 0, opChecksum: 0n, isFollowed: false };
+  let found: SegmentEnd = NOTHING;
   await scanRecords({ file: ops, kernel, from: 0, end }, (records) => {
     for (const { record, position } of records) {
       const { header, place } = record;
       if (record.kind === RecordKind.successor) {
-        found = { ...found, opsLength: position + record.length };
+        found = {
+          ...found,
+          opsLength: position + record.length,
+          noteLength: found.noteLength + record.length,
+        };
         continue;
       }
       if (header.op > op) {
@@ -39,7 +47,7 @@ export async function segmentEnd(
       }
       const logLength = record.kind === RecordKind.batch ? place.position + place.length : found.logLength;
       const opsLength = position + record.length;
-      found = { opsLength, logLength, op: header.op, opChecksum: header.checksum, isFollowed: false };
+      found = { ...NOTHING, opsLength, logLength, op: header.op, opChecksum: header.checksum };
     }
     return true;
   });

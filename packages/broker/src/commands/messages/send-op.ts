@@ -1,10 +1,13 @@
+import { ErrorCode } from "@millrace/errors";
 import type { Lease } from "@millrace/framing";
 import { Operation } from "@millrace/protocol";
 import type { AdmittedSend } from "../../admission/check-send.ts";
 import type { BatchOp, PartitionHandle } from "../../partition-plane/partition-handle.ts";
 import type { OpResult } from "../../partition-plane/partition-op.ts";
+import { UnsureSends } from "../../routing/unsure-sends.ts";
 import type { ClientConnection } from "../../sessions/client-connection.ts";
 import type { ClientRequest } from "../../sessions/client-request.ts";
+import { hasLeft } from "../../sessions/has-left.ts";
 import type { Session } from "../../sessions/session.ts";
 import type { Shard } from "../../shard.ts";
 import { refuseWithCode } from "../handler.ts";
@@ -20,6 +23,7 @@ export class SendOp implements BatchOp {
   readonly batchLease: Lease;
   readonly #shard: Shard;
   readonly #clientRequest: ClientRequest;
+  readonly #session: Session;
   readonly #handle: PartitionHandle;
   readonly #messagesCount: number;
   readonly #length: number;
@@ -34,6 +38,7 @@ export class SendOp implements BatchOp {
     this.batchLease = batchLease;
     this.#shard = shard;
     this.#clientRequest = request;
+    this.#session = session;
     this.#handle = handle;
     this.#messagesCount = messagesCount;
     this.#length = batchLease.length;
@@ -43,15 +48,26 @@ export class SendOp implements BatchOp {
     return this.#clientRequest.connection;
   }
 
+  get isLeft(): boolean {
+    return hasLeft(this.#shard, this.holder, this.#session);
+  }
+
   committed({ op, view, baseOffset, timestamp, isRepeated }: OpResult): void {
     if (isRepeated) this.#shard.metrics.repetitions.add(1);
     else this.#count();
+    this.#session.unsureSends?.settled(this.request);
     const fields = { bodyLength: 0, op, commit: op, view, timestamp };
     this.#clientRequest.confirm(this.#handle.identity, baseOffset, fields);
   }
 
   failed(code: number): void {
+    if (code === ErrorCode.TransientNotCommitted && this.isNumbered) this.#noteUnsure();
     refuseWithCode(this.#shard, this.#clientRequest, code);
+  }
+
+  #noteUnsure(): void {
+    this.#session.unsureSends ??= new UnsureSends();
+    this.#session.unsureSends.note(this.request, this.#handle.identity);
   }
 
   #count(): void {

@@ -21,8 +21,7 @@ export interface WaitingForViewOptions {
  * They are written here when it comes to lead, else passed on, in their order and before what comes later.
  *
  * Other operations are refused: what was checked for them may be otherwise by then. What another node has
- * passed on is not passed on again, nor is what came over a connection that has ended: its client may have
- * sent it elsewhere.
+ * passed on is not passed on again, nor is that of a client which has left: it may have sent it elsewhere.
  */
 export class WaitingForView {
   readonly #options: WaitingForViewOptions;
