@@ -113,13 +113,14 @@ class Opening {
   /**
    * What was replayed may be in no file for good yet: a removal waits until the writer can sync it. Without a
    * writer nothing is removed. The files hold ops that a replica reads back at its start unless its journal
-   * says that they are committed.
+   * says that they are committed. What is half removed tells that a segment followed.
    */
   async #makeSure(): Promise<void> {
     await this.#opened;
     if (this.#writer === undefined) throw this.#state.fault ?? shuttingDown();
     if (this.#options.isReplica === true) await this.#writer.markCommit();
     await this.#writer.files.sync();
+    await this.#writer.notesWritten();
   }
 
   async #makeWriter(recovery: Recovery): Promise<void> {
