@@ -34,7 +34,7 @@ interface Ended {
   readonly acknowledged: readonly Seen[];
 }
 
-/** A disk on which something becomes of the note behind the last segment that goes, and of the process at a call. */
+/** A disk on which something becomes of the last segment's note that goes, and of the process at a call. */
 class NoteDisk extends SimDisk {
   #end: (() => void) | undefined;
   #left = 0;
