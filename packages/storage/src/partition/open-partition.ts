@@ -128,11 +128,11 @@ class Opening {
     const files = await this.#filesToGoOn(recovery);
     this.#writer = this.#writerOn(files, recovery.isClosed);
     if (recovery.isNew) void this.#writer.files.settle();
-    const { durability, offsetDurability } = this.#options;
+    const { durability, offsetDurability, isReplica } = this.#options;
     const isPersisted = durability === "persisted" || offsetDurability === "persisted";
     try {
       // Else power loss may leave a batch without the record it follows, which looks like damage.
-      if (recovery.isNew && isPersisted) await this.#writer.files.syncsUnderWay();
+      if (recovery.isNew && (isPersisted || isReplica === true)) await this.#writer.files.syncsUnderWay();
       if (recovery.lacksLog) await disk.syncDirectory(path);
       await this.#repair(recovery, this.#writer);
     } catch (error) {
