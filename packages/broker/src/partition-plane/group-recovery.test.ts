@@ -16,12 +16,12 @@ const log = silentLog;
 async function startOn(disk: SimDisk) {
   const viewLog = await openViewLog({ disk, path: "metadata", kernel, log });
   const replication = { viewLog, hasLostUnsynced: false, isForgotten: () => false };
-  const recovery = new GroupRecovery(
-    { kernel, log } as unknown as GroupContext,
-    replication as unknown as ReplicationContext,
-    IDENTITY,
-  );
-  await recovery.prepare(disk, { isSynced: false });
+  const recovery = new GroupRecovery({ kernel, log } as unknown as GroupContext, {
+    replication: replication as unknown as ReplicationContext,
+    identity: IDENTITY,
+    disk,
+  });
+  await recovery.prepare({ isSynced: false });
   return { viewLog, recovery };
 }
 

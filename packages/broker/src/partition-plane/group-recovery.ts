@@ -1,3 +1,4 @@
+import { ErrorCode, isCodedError } from "@millrace/errors";
 import type { Disk } from "@millrace/platform";
 import {
   cutPartition,
@@ -24,13 +25,22 @@ export class GroupRecovery {
   readonly #context: GroupContext;
   readonly #replication: ReplicationContext;
   readonly #identity: PartitionIdentity;
+  readonly #disk: Disk;
   #isNew = false;
   #isForgotten = false;
 
-  constructor(context: GroupContext, replication: ReplicationContext, identity: PartitionIdentity) {
+  constructor(
+    context: GroupContext,
+    from: {
+      readonly replication: ReplicationContext;
+      readonly identity: PartitionIdentity;
+      readonly disk: Disk;
+    },
+  ) {
     this.#context = context;
-    this.#replication = replication;
-    this.#identity = identity;
+    this.#replication = from.replication;
+    this.#identity = from.identity;
+    this.#disk = from.disk;
   }
 
   /**
@@ -42,8 +52,9 @@ export class GroupRecovery {
    * now on, until it has a view's whole log again: that it does not have an op proves nothing then.
    * @throws CodedError what the disk answers
    */
-  async prepare(disk: Disk, { bornInView, isSynced }: GroupBeginning): Promise<void> {
+  async prepare({ bornInView, isSynced }: GroupBeginning): Promise<void> {
     const { viewLog, hasLostUnsynced } = this.#replication;
+    const disk = this.#disk;
     const isKnown = viewLog.has(this.#identity);
     const path = partitionPath(this.#identity);
     this.#isForgotten =
@@ -60,7 +71,9 @@ export class GroupRecovery {
       await this.#write({ hasIncoming: false });
     }
     if (isKnown && !(await holdsSegment(disk, path))) {
-      await this.#noteLoss(path);
+      await this.#noteLoss(
+        "The files of a partition are gone; the replica may have lost what it acknowledged.",
+      );
       return;
     }
     if (cutAbove === undefined) return;
@@ -80,13 +93,14 @@ export class GroupRecovery {
   }
 
   /**
-   * The view is noted before the first files are made, so it may also be a kill in between that left none:
-   * then the replica gives no nacks for nothing, until it is normal in a view.
+   * Nothing of the journal counts. The view is noted before the first files are made, so it may also be a
+   * kill in between that left none: then the replica gives no nacks for nothing, until it is normal in a
+   * view.
    */
-  async #noteLoss(path: string): Promise<void> {
-    const text = "The files of a partition are gone; the replica may have lost what it acknowledged.";
+  async #noteLoss(text: string): Promise<void> {
+    const path = partitionPath(this.#identity);
     this.#context.log.warn(text, { ...this.#identity, path });
-    await this.#write({ logView: 0, mayHaveLost: true, cutAbove: undefined });
+    if (!this.#isForgotten) await this.#write({ logView: 0, mayHaveLost: true, cutAbove: undefined });
   }
 
   /** The replica says that it may lack what it acknowledged; see `PartitionOptions`. Once prepared. */
@@ -95,13 +109,32 @@ export class GroupRecovery {
   }
 
   /**
+   * Where files of the journal are gone that it cannot do without, nothing of it counts: the replica goes on
+   * as one that lost all its files, which is noted first, and what is left of them stays until another's
+   * state takes its place. Bytes that changed are no such loss: somebody should look at that disk.
    * @param needsState  nothing of the journal counts: another replica's state is to take its place
    * @throws CodedError when a journaled op cannot be read back
+   * @see docs/adr/0066
    */
   async recover(partition: Partition, needsState = false): Promise<RecoveredGroup> {
     const facts = { isNew: this.#isNew, isForgotten: this.#isForgotten };
-    if (needsState) return { ...facts, suffix: [], stateNeeded: partition.committedOp };
-    return { ...facts, suffix: await readSuffix(this.#context, partition) };
+    const withoutJournal = { ...facts, suffix: [], stateNeeded: partition.committedOp };
+    if (needsState) return withoutJournal;
+    try {
+      if (await this.#isFileGone(partition.fault)) throw partition.fault;
+      return { ...facts, suffix: await readSuffix(this.#context, partition) };
+    } catch (error) {
+      if (!(await this.#isFileGone(error))) throw error;
+      await this.#noteLoss("Files of a partition are gone; the replica may have lost what it acknowledged.");
+      return { ...withoutJournal, isLost: true };
+    }
+  }
+
+  /** The damage is that a file is not there. @throws CodedError what the disk answers */
+  async #isFileGone(error: unknown): Promise<boolean> {
+    if (!isCodedError(error, ErrorCode.PartitionDamaged)) return false;
+    const { path } = error.details;
+    return typeof path === "string" && (await this.#disk.stat(path)) === undefined;
   }
 
   #write(changes: Partial<GroupView>): Promise<void> {

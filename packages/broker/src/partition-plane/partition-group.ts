@@ -37,6 +37,7 @@ export class PartitionGroup {
   readonly replication: PartitionReplication | undefined;
   #partition: Partition | undefined = undefined;
   #replica: Replica | undefined = undefined;
+  #isLost = false;
   #openFault: CodedError | undefined = undefined;
   readonly #whenOpen = new Waiters();
   readonly #whenIdle = new Waiters();
@@ -80,6 +81,11 @@ export class PartitionGroup {
   /** What the partition says may never have been: a replica has not heard yet what is committed. */
   get isAhead(): boolean {
     return this.#partition?.isAhead === true;
+  }
+
+  /** Files of the journal are gone, and another replica's state has not taken the place of the rest yet. */
+  get isLost(): boolean {
+    return this.#isLost;
   }
 
   /** The oldest op in flight comes from a primary before: what it answered is not committed here yet. */
@@ -132,6 +138,7 @@ export class PartitionGroup {
       this.#partition = partition;
       for (const { body } of recovered?.suffix ?? []) this.#goesOn(body as QueuedOp);
       this.#replica = replicaOf(this.#context, partition, recovered);
+      this.#isLost = recovered?.isLost === true;
       const isReplaced = recovered?.stateNeeded !== undefined;
       if (partition.fault !== undefined && !isReplaced) this.replication?.fail(partition.fault);
     }
@@ -188,6 +195,7 @@ export class PartitionGroup {
     for (const queued of this.#inFlight.drain()) this.#fail(queued, ErrorCode.TransientNotCommitted);
     partition.commit(op);
     this.#partition = partition;
+    this.#isLost = false;
     this.#whenOpen.tell();
     this.replication?.hear({ kind: "state-installed", op, checksum });
   }

@@ -206,8 +206,10 @@ export class PartitionHost {
 
   async #openRecovered(group: PartitionGroup, settings: PartitionSettings, how: OpenHow) {
     const { replication } = this.#context;
-    const recovery = replication && new GroupRecovery(this.#context, replication, group.identity);
-    await recovery?.prepare(this.#options.platform.disk, { ...how, isSynced: isSynced(settings) });
+    const { disk } = this.#options.platform;
+    const { identity } = group;
+    const recovery = replication && new GroupRecovery(this.#context, { replication, identity, disk });
+    await recovery?.prepare({ ...how, isSynced: isSynced(settings) });
     const partition = await this.#openFiles(group, settings, {
       repair: how.repair,
       onSegmentGone: recovery && (() => recovery.noteSegmentGone()),

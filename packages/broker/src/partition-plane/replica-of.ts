@@ -14,6 +14,8 @@ export interface RecoveredGroup {
    * Given: nothing of the journal counts, and another replica's state of this op or a later one replaces it.
    */
   readonly stateNeeded?: number;
+  /** That is so because files of the journal are gone: until then nobody is shown what is left. */
+  readonly isLost?: boolean;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { CodedError, ErrorCode } from "@millrace/errors";
 import type { Partition } from "@millrace/storage";
 import type { PartitionGroup } from "./partition-group.ts";
 
@@ -41,13 +42,21 @@ const PURGED: ShownPartition = {
   read: (_request, done) => done(undefined),
 };
 
-/** What clients are shown of a group's partition; nothing while it is not open. */
-export function shownOf({ partition, purges }: PartitionGroup): ShownPartition | undefined {
+/** What clients are shown of a group's partition; nothing while it is not open, or what it held is lost. */
+export function shownOf({ partition, purges, isLost }: PartitionGroup): ShownPartition | undefined {
+  if (isLost) return undefined;
   return partition !== undefined && purges.isDueIn(partition) ? PURGED : partition;
 }
 
-/** The same of a partition that is open and not ahead. @throws CodedError as `openPartition` of the group */
+/**
+ * The same of a partition that is open and not ahead.
+ * @throws CodedError as `openPartition` of the group; 58 while what it held is lost
+ */
 export function shownPartition(group: PartitionGroup): ShownPartition {
   const partition = group.openPartition;
+  if (group.isLost) {
+    const text = "The replica waits for another one's state: files of the partition are gone here.";
+    throw new CodedError(ErrorCode.TransientNotAccepted, text);
+  }
   return group.purges.isDueIn(partition) ? PURGED : partition;
 }

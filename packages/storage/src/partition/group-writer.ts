@@ -178,6 +178,11 @@ export class GroupWriter {
     if (next !== undefined) await this.#notes.makeUp({ sealed, next }, () => this.#files.settle());
   }
 
+  /** Settles when every note of a segment that has begun is written, or could not be. */
+  notesWritten(): Promise<void> {
+    return this.#notes.idle();
+  }
+
   /** Writes the closing checkpoint and the index, unless writing failed before, and closes the files. */
   async close(): Promise<void> {
     await this.idle();

@@ -113,13 +113,14 @@ class Opening {
   /**
    * What was replayed may be in no file for good yet: a removal waits until the writer can sync it. Without a
    * writer nothing is removed. The files hold ops that a replica reads back at its start unless its journal
-   * says that they are committed.
+   * says that they are committed. What is half removed tells that a segment followed.
    */
   async #makeSure(): Promise<void> {
     await this.#opened;
     if (this.#writer === undefined) throw this.#state.fault ?? shuttingDown();
     if (this.#options.isReplica === true) await this.#writer.markCommit();
     await this.#writer.files.sync();
+    await this.#writer.notesWritten();
   }
 
   async #makeWriter(recovery: Recovery): Promise<void> {
@@ -127,11 +128,11 @@ class Opening {
     const files = await this.#filesToGoOn(recovery);
     this.#writer = this.#writerOn(files, recovery.isClosed);
     if (recovery.isNew) void this.#writer.files.settle();
-    const { durability, offsetDurability } = this.#options;
+    const { durability, offsetDurability, isReplica } = this.#options;
     const isPersisted = durability === "persisted" || offsetDurability === "persisted";
     try {
       // Else power loss may leave a batch without the record it follows, which looks like damage.
-      if (recovery.isNew && isPersisted) await this.#writer.files.syncsUnderWay();
+      if (recovery.isNew && (isPersisted || isReplica === true)) await this.#writer.files.syncsUnderWay();
       if (recovery.lacksLog) await disk.syncDirectory(path);
       await this.#repair(recovery, this.#writer);
     } catch (error) {

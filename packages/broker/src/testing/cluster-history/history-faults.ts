@@ -176,7 +176,7 @@ export class Faults {
       .sort(byAge)
       .at(-1)
       ?.slice(0, -".log".length);
-    if (newest !== undefined && !(await isHalfRemoved(disk, folder))) {
+    if (newest !== undefined) {
       this.#does(`n${at}`, `killed, and ${newest} is gone`);
       for (const kind of ["log", "ops", "index"]) await disk.removeFile(`${newest}.${kind}`);
     }
@@ -283,12 +283,6 @@ async function messageFilesOf(disk: SimDisk, path = "streams"): Promise<string[]
     else if (name.endsWith(".log")) found.push(inner);
   }
   return found;
-}
-
-/** A kill came while a purged segment was removed: with the next one gone nothing whole is left. */
-async function isHalfRemoved(disk: SimDisk, folder: string): Promise<boolean> {
-  const names = (await disk.readDirectory(folder.slice(0, -1))).map(({ name }) => name);
-  return names.some((name) => name.endsWith(".ops") && !names.includes(name.replace(/ops$/, "log")));
 }
 
 /** Orders the files of one partition as their segments were begun: by purges, then by offset. */
