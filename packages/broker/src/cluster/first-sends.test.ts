@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { smallCluster } from "../testing/small-cluster.ts";
 import { sendBody } from "../testing/test-batches.ts";
 import { TestCluster } from "../testing/test-cluster.ts";
 import { createSmallTopic } from "../testing/test-topics.ts";
@@ -25,6 +26,23 @@ async function firstSendMs(diskLatencyMaxMs: number): Promise<number> {
   return tookMs;
 }
 
+/** How many prepares wait for the files of a replica that takes no part any more to be opened. */
+async function keptOnceStopped(): Promise<number> {
+  const { cluster, client, backups, groups } = await smallCluster();
+  const [at] = backups;
+  const group = groups[at];
+  assert.ok(group !== undefined);
+  await group.replication?.stop();
+  await group.takeOut()?.close();
+  let kept = 0;
+  group.afterOpen = () => {
+    kept += 1;
+  };
+  await cluster.drive(client.ok("SendMessages", sendBody(["without it"])));
+  await cluster.clock.run(10 * LINK_MS);
+  return kept;
+}
+
 describe("A topic that a cluster has just made", () => {
   it("takes its first send at once: its other nodes hear of it without waiting for the next broadcast.", async () => {
     const tookMs = await firstSendMs(0);
@@ -35,5 +53,9 @@ describe("A topic that a cluster has just made", () => {
     const tookMs = await firstSendMs(8);
     assert.ok(tookMs > 10 * LINK_MS, `the other nodes were still opening it, or ${tookMs} ms is too short`);
     assert.ok(tookMs < REPEAT_MS - 50, `it took ${tookMs} ms`);
+  });
+
+  it("has nothing kept for it on a node that takes no part any more.", async () => {
+    assert.equal(await keptOnceStopped(), 0);
   });
 });

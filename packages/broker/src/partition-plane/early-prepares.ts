@@ -5,6 +5,9 @@ import type { ReceivedBody } from "./partition-replication.ts";
 const LENGTH_MAX = 8 * 1024 * 1024;
 const COUNT_MAX = 128;
 
+/** A group whose files are being opened. */
+type Opening = Pick<PartitionGroup, "afterOpen">;
+
 /**
  * Prepares that came while their group was being opened.
  *
@@ -16,7 +19,7 @@ export class EarlyPrepares {
   #count = 0;
 
   /** Hands a prepare's body to `deliver` once the group is open, or cannot be opened. */
-  keep(group: PartitionGroup, received: ReceivedBody, deliver: (body: ReceivedBody) => void): void {
+  keep(group: Opening, received: ReceivedBody, deliver: (body: ReceivedBody) => void): void {
     const { length } = received.bytes;
     if (this.#count >= COUNT_MAX || this.#length + length > LENGTH_MAX) return;
     this.#count += 1;

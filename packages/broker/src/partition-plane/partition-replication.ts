@@ -178,7 +178,7 @@ export class PartitionReplication {
   receive(from: number, message: ReplicaMessage, body: ReceivedBody | undefined): void {
     if (message.kind === "prepare" && body !== undefined) {
       const take = (taken: ReceivedBody) => this.#receivePrepare(from, message.prepare, message.view, taken);
-      if (this.#group.isOpening) this.#shared.early.keep(this.#group, body, take);
+      if (this.#group.isOpening && !this.isStopped) this.#shared.early.keep(this.#group, body, take);
       else take(body);
     } else if (message.kind === "requestPrepare") this.#receiveRequest(from, message);
     else {
