@@ -1,7 +1,7 @@
 import type { PartitionGroup } from "./partition-group.ts";
 import type { ReceivedBody } from "./partition-replication.ts";
 
-/** Bytes of prepares that wait on a node, and how many: what finds no room is lost, as it may be on its way. */
+/** Bytes of prepares that wait on a node, and how many: what finds no room is lost, as on its way. */
 const LENGTH_MAX = 8 * 1024 * 1024;
 const COUNT_MAX = 128;
 
