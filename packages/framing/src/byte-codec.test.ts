@@ -56,6 +56,13 @@ describe("ByteWriter and ByteReader", () => {
     );
   });
 
+  it("write again where they wrote before, and nothing of it is left over", () => {
+    const writer = new ByteWriter(4).u32(0xffff_ffff).u32(7);
+    assert.equal(toHex(writer.finish()), "ffffffff07000000");
+    assert.equal(toHex(writer.restart().u8(1).zero(2).finish()), "010000");
+    assert.equal(toHex(writer.restart().zero(9).finish()), "00".repeat(9));
+  });
+
   it("keep a byte order mark, for it is part of the text", () => {
     assert.equal(new ByteReader(new ByteWriter().name("\ufeffa").finish()).name(), "\ufeffa");
   });

@@ -17,7 +17,8 @@ const scratchView = new DataView(scratch.buffer);
 /**
  * Writes primitives one after another into bytes of its own; the only way codecs write a body.
  *
- * Little-endian; grows by doubling. `finish()` hands its bytes over, after that the writer must not be used.
+ * Little-endian; grows by doubling. `finish()` hands its bytes over, after that the writer must not be used
+ * but from `restart()` on.
  * @throws WireError `bad_value` for a number outside its field, at the position it would have had
  */
 export class ByteWriter {
@@ -144,6 +145,12 @@ export class ByteWriter {
   /** The bytes written, without a copy. They belong to the caller from here on. */
   finish(): Uint8Array {
     return this.#length === this.#bytes.length ? this.#bytes : this.#bytes.subarray(0, this.#length);
+  }
+
+  /** Begins anew in the same memory: what `finish` handed over before is overwritten. */
+  restart(): this {
+    this.#length = 0;
+    return this;
   }
 
   #u64Bigint(value: bigint): this {

@@ -23,7 +23,7 @@ import type { ForwardedOp, ForwardedOpWire } from "../partition-plane/forwarding
 import type { ReceivedBody } from "../partition-plane/partition-replication.ts";
 import type { ClusterOptions } from "./cluster-options.ts";
 import { GatheredCommits } from "./gathered-commits.ts";
-import type { GroupPeers, PrepareBody } from "./group-peers.ts";
+import type { GroupPeers } from "./group-peers.ts";
 import type { NodeStandings, StandingsWire } from "./group-standings.ts";
 import {
   forwardedOpMessage,
@@ -63,6 +63,8 @@ export class Peers {
   readonly #log: Log;
   /** Differs between two starts, see `ReplicaOptions.seed`. */
   readonly #seed: number;
+  /** What was said last. */
+  #latest: SaidFrame | undefined;
   /** What groups say of their commits in this tick. */
   #commits: GatheredCommits | undefined;
 
@@ -192,15 +194,27 @@ export class Peers {
     return {
       options: { replica, replicaCount, cluster, timing, seed: this.#seed },
       send: (to, message, body) => {
-        this.#sendOut(to, group, wireMessage(message, body), body?.onDone);
+        bus.send(to, this.#frameOf(group, message, body?.bytes), body?.onDone);
       },
     };
   }
 
+  /** What a replica says to several others is sealed once: a frame does not name whom it is for. */
+  #frameOf(group: GroupAddress, message: ReplicaMessage, bytes: Uint8Array | undefined): Frame {
+    const latest = this.#latest;
+    if (latest?.message === message && latest.bytes === bytes) return latest.frame;
+    const frame = this.#seal(group, wireMessage(message, bytes));
+    this.#latest = { message, bytes, frame };
+    return frame;
+  }
+
   #sendOut(to: number, group: GroupAddress, message: WireMessage, onDone?: () => void): boolean {
+    return this.#options.bus.send(to, this.#seal(group, message), onDone);
+  }
+
+  #seal(group: GroupAddress, message: WireMessage): Frame {
     const { bus, cluster } = this.#options;
-    const envelope = { hash: this.#hash, cluster, replica: bus.replica, group };
-    return bus.send(to, encodeReplicaMessage(envelope, message), onDone);
+    return encodeReplicaMessage({ hash: this.#hash, cluster, replica: bus.replica, group }, message);
   }
 
   #onFrame(listeners: PeerListeners, from: number, received: ReceivedFrame): void {
@@ -211,6 +225,16 @@ export class Peers {
       this.#log.warn("A message of another node is not understood.", { from, error });
     }
   }
+}
+
+/** A sealed frame as parts. */
+type Frame = readonly Uint8Array[];
+
+interface SaidFrame {
+  readonly message: ReplicaMessage;
+  /** The body of a prepare. */
+  readonly bytes: Uint8Array | undefined;
+  readonly frame: Frame;
 }
 
 interface ReceivedFrame {
@@ -310,9 +334,9 @@ function copied(message: GroupMessage): ReplicaMessage {
   return { ...message, prepare: { ...message.prepare, body: { bytes, request: undefined } } };
 }
 
-function wireMessage(message: ReplicaMessage, body: PrepareBody | undefined): WireMessage {
+function wireMessage(message: ReplicaMessage, bytes: Uint8Array = NOTHING): WireMessage {
   if (message.kind !== "prepare") return message;
-  return { ...message, prepare: { ...message.prepare, body: body?.bytes ?? NOTHING } };
+  return { ...message, prepare: { ...message.prepare, body: bytes } };
 }
 
 const NOTHING = new Uint8Array(0);

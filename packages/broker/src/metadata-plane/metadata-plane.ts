@@ -373,6 +373,8 @@ export class MetadataPlane {
       body: bytes,
     });
     this.#end = { op, view, checksum, timestamp };
+    // Nothing follows that would carry it: the others execute it now and not with the next broadcast.
+    if (op === this.#replica.op) this.tellCommit();
     const answers = this.#replica.step({ kind: "applied", op, reply: body });
     const executed = (isDone: boolean) => this.#executed(isDone ? answers : answers.map(unsure), op, request);
     if (effects.length === 0) executed(true);

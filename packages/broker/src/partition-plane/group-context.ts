@@ -7,6 +7,7 @@ import type { CatchUpPace } from "../cluster/catch-up/catch-up-pace.ts";
 import type { GroupPeers } from "../cluster/group-peers.ts";
 import type { SilentGroups } from "../cluster/silent-groups.ts";
 import type { FetchProgress, StateWish } from "../cluster/state-transfer/state-fetcher.ts";
+import type { EarlyPrepares } from "./early-prepares.ts";
 import type { ForwardedOps } from "./forwarding/forwarded-ops.ts";
 import type { PartitionGroup } from "./partition-group.ts";
 
@@ -17,6 +18,8 @@ export interface ReplicationContext {
   readonly hasLostUnsynced: boolean;
   /** Passes operations on to the nodes that lead their groups. */
   readonly forwardedOps: ForwardedOps;
+  /** What came for groups that are being opened. */
+  readonly early: EarlyPrepares;
   /** How fast nodes that are behind get what they lack. */
   readonly pace: CatchUpPace;
   /** True for a group in which this replica may have spoken before its directory was lost. */

@@ -78,6 +78,11 @@ export class PartitionGroup {
     throw new CodedError(ErrorCode.TransientNotAccepted);
   }
 
+  /** It is being opened: nobody knows yet what it holds. */
+  get isOpening(): boolean {
+    return this.#partition === undefined && this.#replica === undefined && this.#openFault === undefined;
+  }
+
   /** What the partition says may never have been: a replica has not heard yet what is committed. */
   get isAhead(): boolean {
     return this.#partition?.isAhead === true;

@@ -27,6 +27,7 @@ import type { BrokerConfig } from "../broker-config.ts";
 import type { StateTransfers } from "../cluster/state-transfer/state-transfers.ts";
 import { createPrepareChecksum } from "../consensus/prepare-checksum.ts";
 import { Fifo } from "../queues/fifo.ts";
+import { EarlyPrepares } from "./early-prepares.ts";
 import type { ForwardedOps } from "./forwarding/forwarded-ops.ts";
 import type { GroupContext, ReplicationContext } from "./group-context.ts";
 import { GroupRecovery } from "./group-recovery.ts";
@@ -122,6 +123,7 @@ export class PartitionHost {
         },
         silent: replicated.silent,
         pace: replicated.pace,
+        early: new EarlyPrepares(),
         get isStopped() {
           return replicated.isStopped;
         },

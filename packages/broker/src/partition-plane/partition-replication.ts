@@ -177,7 +177,9 @@ export class PartitionReplication {
   /** Hands a message to the replica; `body` is that of a prepare. */
   receive(from: number, message: ReplicaMessage, body: ReceivedBody | undefined): void {
     if (message.kind === "prepare" && body !== undefined) {
-      this.#receivePrepare(from, message.prepare, message.view, body);
+      const take = (taken: ReceivedBody) => this.#receivePrepare(from, message.prepare, message.view, taken);
+      if (this.#group.isOpening && !this.isStopped) this.#shared.early.keep(this.#group, body, take);
+      else take(body);
     } else if (message.kind === "requestPrepare") this.#receiveRequest(from, message);
     else {
       this.#lagging.hears(from, message, this.#place);

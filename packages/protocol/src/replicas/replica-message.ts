@@ -20,6 +20,7 @@ import { type ForwardedRequestMessage, forwardedRequestCodec } from "./forwarded
 import { type PrepareMessage, prepareCodec } from "./prepare.ts";
 import { type PrepareGoneMessage, prepareGoneCodec } from "./prepare-gone.ts";
 import { type PrepareOkMessage, prepareOkCodec } from "./prepare-ok.ts";
+import { PREPARE_RECORD_LENGTH } from "./prepare-record.ts";
 import { type RequestPrepareMessage, requestPrepareCodec } from "./request-prepare.ts";
 import { type RequestStartViewMessage, requestStartViewCodec } from "./request-start-view.ts";
 import { type StandingsReplyMessage, standingsReplyCodec } from "./standings-reply.ts";
@@ -114,6 +115,9 @@ const BY_COMMAND: ReadonlyMap<number, FieldCodec<ReplicaMessage>> = new Map(
 
 const NO_PAYLOAD = new Uint8Array(0);
 
+/** Fields of a message on their way into its head, which copies them. */
+const fieldsWriter = new ByteWriter(PREPARE_RECORD_LENGTH);
+
 /**
  * The sealed frame of a message as parts; the same ones may be sent to several peers. What the message
  * carries is not copied and has to stay as it is until all of them are done.
@@ -128,15 +132,14 @@ export function encodeReplicaMessage(
   const sender = "replica" in message ? message.replica : replica;
   assert(sender === replica, "a replica speaks for itself");
   const codec = CODECS[message.kind] as FieldCodec<ReplicaMessage>;
-  const writer = new ByteWriter();
-  codec.write(writer, message);
+  codec.write(fieldsWriter.restart(), message);
   return sealReplicaFrame(hash, {
     command: codec.command,
     cluster,
     view: message.view,
     replica,
     group,
-    fields: writer.finish(),
+    fields: fieldsWriter.finish(),
     payload: codec.payloadOf?.(message) ?? NO_PAYLOAD,
   });
 }
