@@ -6,6 +6,7 @@ import {
   type CrashKeep,
   createSimPeerBuses,
   createSimPlatform,
+  type DiskFaults,
   type Packet,
   SimClock,
   SimDisk,
@@ -54,6 +55,8 @@ export interface TestClusterOptions {
   readonly clock?: SimClock;
   /** All nodes encrypt with it what they store. */
   readonly key?: Uint8Array | undefined;
+  /** Sees every call to the disk of every node, and may let it fail. */
+  readonly diskFaults?: DiskFaults;
   /** Message memory of each node in bytes; default 16 MiB. */
   readonly poolLength?: number;
 }
@@ -88,6 +91,7 @@ export class TestCluster {
   readonly #config: BrokerConfig;
   readonly #key: Uint8Array | undefined;
   readonly #poolLength: number;
+  readonly #diskFaults: DiskFaults | undefined;
   readonly #seed: number;
   readonly #random: SimRandom;
 
@@ -97,6 +101,7 @@ export class TestCluster {
     this.#config = { ...BROKER_DEFAULTS, tailCacheLengthMax: 2 * MIB, ...options.config };
     this.#key = options.key;
     this.#poolLength = options.poolLength ?? 16 * MIB;
+    this.#diskFaults = options.diskFaults;
     this.#seed = options.seed ?? 0;
     this.#random = new SimRandom(this.#seed);
     this.nodes = Array.from({ length: replicaCount }, (_, at) => ({
@@ -278,7 +283,11 @@ export class TestCluster {
       if (latencyMaxMs === 0) queueMicrotask(completion);
       else this.clock.setTimer(this.#random.fraction() * latencyMaxMs, completion);
     };
-    return new SimDisk({ seed: 10 * this.#seed + at + 1, schedule });
+    const faults = this.#diskFaults;
+    return new SimDisk({
+      ...{ seed: 10 * this.#seed + at + 1, schedule },
+      ...(faults === undefined ? {} : { faults }),
+    });
   }
 
   /** The clock of one start of a node: for what was killed no time passes any more. */

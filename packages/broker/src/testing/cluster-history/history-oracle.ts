@@ -2,25 +2,44 @@ import assert from "node:assert/strict";
 import type { PolledMessage } from "../test-polls.ts";
 import { checkOrder, type SentMessage } from "./history-order.ts";
 import { StoredOffsets } from "./history-stored.ts";
+import type { TrimSending, Trims } from "./history-trims.ts";
 
 interface Acknowledged {
   /** Unknown for a repetition that was answered without one. */
   readonly offset: number | undefined;
   /** Purges of its topic that had ended when it was first sent; nothing when one was under way. */
   readonly behindPurge: number | undefined;
+  /** The same of deletions of its partition's segments; nothing where there are none. */
+  readonly trim?: TrimSending | undefined;
   /** Purges that had begun when it was acknowledged. */
   readonly purgesBegun: number;
 }
 
 /** A message that a producer is about to send for the first time. */
-export type Sending = Pick<Acknowledged, "behindPurge">;
+export type Sending = Pick<Acknowledged, "behindPurge" | "trim">;
+
+/** A partition and what may become of its messages. */
+export interface TopicPlace {
+  readonly name: string;
+  readonly partitionId: number;
+  /** Nothing is taken away: everything that was acknowledged stays. */
+  readonly isPermanent: boolean;
+  /** It is purged now and then; by default whatever is not permanent is. */
+  readonly isPurged?: boolean;
+  /** What is taken from its front; nothing where nothing is. */
+  readonly trims?: Trims;
+}
 
 /** What must be true of one partition of a topic, from what its clients were told. */
 export class TopicOracle {
   readonly name: string;
   readonly partitionId: number;
-  /** Nobody purges it: everything that was acknowledged stays. */
+  /** Everything that was acknowledged stays. */
   readonly isPermanent: boolean;
+  /** It is purged now and then, and stored offsets go with that. */
+  readonly isPurged: boolean;
+  /** What is taken from its front; nothing where nothing is. */
+  readonly trims: Trims | undefined;
   /** `unsure`: a deletion is under way. */
   state: "kept" | "unsure" | "deleted" = "kept";
   readonly #sent = new Map<string, SentMessage & Sending>();
@@ -34,13 +53,16 @@ export class TopicOracle {
   /** What the partition held when all had come to rest. */
   #held: ReadonlySet<string> = new Set();
   #sendings = 0;
+  #trimmed = 0;
   #purgesBegun = 0;
   #purgesEnded = 0;
 
-  constructor(place: { readonly name: string; readonly partitionId: number; readonly isPermanent: boolean }) {
+  constructor(place: TopicPlace) {
     this.name = place.name;
     this.partitionId = place.partitionId;
     this.isPermanent = place.isPermanent;
+    this.isPurged = place.isPurged ?? !place.isPermanent;
+    this.trims = place.trims;
   }
 
   /** What every failure says of where it is. */
@@ -53,18 +75,23 @@ export class TopicOracle {
     return this.#acknowledged.keys();
   }
 
+  /** Acknowledged messages that were gone from its front when all had come to rest. */
+  get trimmedCount(): number {
+    return this.#trimmed;
+  }
+
   get acknowledgedCount(): number {
     return this.#acknowledged.size;
   }
 
   /** One batch; in its next turn a producer sends when it knows what became of all batches of this. */
-  sending(texts: readonly string[], { producer, turn }: Pick<SentMessage, "producer" | "turn">): Sending {
+  sending(texts: readonly string[], by: Pick<SentMessage, "producer" | "turn" | "sentMs">): Sending {
     this.#sendings += 1;
     const isQuiet = this.#purgesBegun === this.#purgesEnded;
-    const sending = { behindPurge: isQuiet ? this.#purgesEnded : undefined };
+    const sending = { behindPurge: isQuiet ? this.#purgesEnded : undefined, trim: this.trims?.sending() };
     const { length } = texts;
     for (const [at, text] of texts.entries()) {
-      this.#sent.set(text, { ...sending, producer, turn, number: this.#sendings, at, length });
+      this.#sent.set(text, { ...sending, ...by, number: this.#sendings, at, length });
     }
     return sending;
   }
@@ -94,9 +121,12 @@ export class TopicOracle {
 
   /**
    * What somebody read who asked for everything from an offset on, or from wherever it goes on: only what was
-   * sent, one offset after the other, each message where it always was.
+   * sent, one offset after the other, each message where it always was. What is missing in front was taken
+   * away, where that may be.
    */
-  read(messages: readonly PolledMessage[], from = messages[0]?.offset ?? 0): void {
+  read(messages: readonly PolledMessage[], asked = messages[0]?.offset ?? 0): void {
+    const from = this.trims === undefined ? asked : Math.max(asked, messages[0]?.offset ?? 0);
+    if (from > asked) this.#checkFront(messages, from);
     for (const [at, message] of messages.entries()) {
       const { offset, text } = message;
       assert.ok(this.#sent.has(text), `${this.label} holds only what was sent, not ${text}`);
@@ -108,6 +138,7 @@ export class TopicOracle {
   /** Everything the topic holds when all has come to rest. */
   finally(messages: readonly PolledMessage[]): void {
     this.read(messages, 0);
+    this.#trimmed = 0;
     const offsets = new Map(messages.map(({ text, offset }) => [text, offset]));
     assert.equal(offsets.size, messages.length, `${this.label} holds each message once`);
     this.#held = new Set(offsets.keys());
@@ -115,13 +146,46 @@ export class TopicOracle {
       this.label,
       messages.map(({ text }) => this.#sent.get(text)!),
     );
-    for (const [text, { offset, behindPurge, purgesBegun }] of this.#acknowledged) {
-      const found = offsets.get(text);
-      const what = `acknowledged ${text} of ${this.label}`;
-      if (behindPurge === this.#purgesBegun) {
-        assert.notEqual(found, undefined, `${what} is there`);
-        if (offset !== undefined) assert.equal(found, offset, `${what} is where it was acknowledged`);
-      } else if (purgesBegun < this.#purgesEnded) assert.equal(found, undefined, `${what} was purged`);
+    const first = messages[0]?.offset ?? Number.POSITIVE_INFINITY;
+    for (const [text, one] of this.#acknowledged)
+      this.#checkKept(text, one, { found: offsets.get(text), first });
+  }
+
+  #checkKept(
+    text: string,
+    { offset, behindPurge, purgesBegun, trim }: Acknowledged,
+    { found, first }: { readonly found: number | undefined; readonly first: number },
+  ): void {
+    const what = `acknowledged ${text} of ${this.label}`;
+    if (behindPurge === this.#purgesBegun) {
+      if (found === undefined && trim !== undefined && (offset ?? -1) < first) {
+        this.#checkTaken(text, offset, trim);
+        this.#trimmed += 1;
+        return;
+      }
+      assert.notEqual(found, undefined, `${what} is there`);
+      if (offset !== undefined) assert.equal(found, offset, `${what} is where it was acknowledged`);
+    } else if (purgesBegun < this.#purgesEnded) assert.equal(found, undefined, `${what} was purged`);
+  }
+
+  /** What somebody read begins behind offset 0. A node that is behind may show what was before a purge. */
+  #checkFront(messages: readonly PolledMessage[], first: number): void {
+    const isOfNow = (text: string) => this.#sent.get(text)?.behindPurge === this.#purgesBegun;
+    if (!messages.some(({ text }) => isOfNow(text))) return;
+    for (const [text, offset] of this.#offsets) {
+      const trim = this.#sent.get(text)?.trim;
+      if (offset < first && isOfNow(text) && trim !== undefined) this.#checkTaken(text, offset, trim);
+    }
+  }
+
+  /** A message is gone: something took it, and nobody had an offset in front of it by which it stays. */
+  #checkTaken(text: string, offset: number | undefined, trim: TrimSending): void {
+    const what = `${text} of ${this.label}@${offset}`;
+    assert.ok(this.trims?.mayTake(trim) === true, `${what} is gone, and nothing may have taken it`);
+    if (offset === undefined || this.isPurged) return;
+    for (const [consumer, stored] of this.#stored) {
+      const isHeld = stored.keeps(offset, trim.sentMs);
+      assert.ok(!isHeld, `${what} is gone, and consumer ${consumer} has not passed it`);
     }
   }
 
@@ -134,7 +198,7 @@ export class TopicOracle {
   finallyStored(consumer: number, offset: number | undefined): void {
     const stored = this.storedOf(consumer);
     const text = `${this.label} keeps the offset of consumer ${consumer}: ${offset} is ${stored.text}`;
-    if (this.isPermanent) assert.ok(stored.mayBe(offset), text);
+    if (!this.isPurged) assert.ok(stored.mayBe(offset), text);
   }
 
   #see({ offset, text }: PolledMessage): void {
