@@ -18,7 +18,7 @@ import type { HistoryWorld } from "./history-world.ts";
 /** Stream of all topics of a history. */
 export const STREAM = "s";
 /** Messages that one poll may bring: more than a history has. */
-export const POLL_COUNT = 10_000;
+const POLL_COUNT = 10_000;
 
 /** Where a topic is. */
 export const placeOf = (topic: Pick<TopicOracle, "name">) => ({

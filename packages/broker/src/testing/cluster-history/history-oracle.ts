@@ -52,6 +52,7 @@ export class TopicOracle {
   readonly #stored = new Map<number, StoredOffsets>();
   /** What the partition held when all had come to rest. */
   #held: ReadonlySet<string> = new Set();
+  #heldAt: ReadonlyMap<number, string> = new Map();
   #sendings = 0;
   #trimmed = 0;
   #purgesBegun = 0;
@@ -112,6 +113,17 @@ export class TopicOracle {
     this.#purgesEnded += 1;
   }
 
+  /** Where a message is, as far as anybody was told. */
+  offsetOf(text: string): number | undefined {
+    return this.#offsets.get(text);
+  }
+
+  /** When what the partition held at an offset, when all had come to rest, was first sent. */
+  sentMsAt(offset: number): number | undefined {
+    const text = this.#heldAt.get(offset);
+    return text === undefined ? undefined : this.#sent.get(text)?.sentMs;
+  }
+
   /** What may be stored for a consumer. */
   storedOf(consumer: number): StoredOffsets {
     const stored = this.#stored.get(consumer) ?? new StoredOffsets();
@@ -142,6 +154,7 @@ export class TopicOracle {
     const offsets = new Map(messages.map(({ text, offset }) => [text, offset]));
     assert.equal(offsets.size, messages.length, `${this.label} holds each message once`);
     this.#held = new Set(offsets.keys());
+    this.#heldAt = new Map(messages.map(({ text, offset }) => [offset, text]));
     checkOrder(
       this.label,
       messages.map(({ text }) => this.#sent.get(text)!),

@@ -148,7 +148,7 @@ async function makeGroup(world: HistoryWorld): Promise<GroupOracle> {
   const body = encodeCreateConsumerGroup({ ...placeOf(first), name: GROUP });
   await cluster.drive(root.ok("CreateConsumerGroup", body));
   root.close();
-  return new GroupOracle(world.partitionsOf(first));
+  return new GroupOracle(world.partitionsOf(first), () => world.nowMs);
 }
 
 /** A member alone comes to everything that was acknowledged, once the others' partitions are its own. */
@@ -160,7 +160,10 @@ async function readToTheEnd(world: HistoryWorld, group: GroupOracle): Promise<vo
     world.healedMs = world.nowMs;
     const leftMs = startMs + MEMBERS_LOST_MAX_MS - world.nowMs;
     assert.ok(leftMs > 0, `the group never reads ${group.left().slice(0, 10)}`);
-    if (await client.goTo(client.node)) await member.read({ mayForget: false });
+    if (await client.goTo(client.node)) {
+      await member.read({ mayForget: false });
+      if (world.plan.autoCommits !== "never") await member.look();
+    }
     await world.sleep(100);
   }
   member.leave();
