@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { ErrorCode } from "@millrace/errors";
 import { type TypedField, typedField } from "@millrace/framing";
 import {
+  decodeGetTopicReply,
   encodeCreateTopic,
   encodeDeleteSegments,
   encodeDeleteTopic,
@@ -26,7 +27,7 @@ const PARTITIONS_MAX = 3;
 /** Segments that one request deletes at most, when it does not delete all. */
 const SEGMENTS_MAX = 4;
 /** As many as no partition has. */
-export const ALL_SEGMENTS = 1_000_000;
+const ALL_SEGMENTS = 1_000_000;
 
 /** What an administrator does. */
 export interface AdministratorOptions {
@@ -118,6 +119,17 @@ export class Administrator extends Actor {
     await this.#change({ name: "DeleteSegments", body });
     trims?.ends();
     this.world.trims += 1;
+  }
+
+  /** Deletes all segments that are left behind, while nobody writes; where no offset is stored nothing stays. */
+  async trimAll(topic: TopicOracle): Promise<void> {
+    await this.trim(topic, ALL_SEGMENTS);
+    if (!topic.isPurged) return;
+    const read = await this.client.ask("GetTopic", encodeGetTopic(placeOf(topic)));
+    const payload = payloadOf(read, `GetTopic of ${topic.name}`, this.excuses({ mayBeUnknown: false }));
+    const found = payload && decodeGetTopicReply(payload)?.partitions[topic.partitionId];
+    const text = `${topic.label} has one segment where the deletion of the others was answered`;
+    if (payload !== undefined) assert.equal(found?.segmentsCount, 1, text);
   }
 
   /**

@@ -30,7 +30,10 @@ test("what a poll with auto-commit has brought is committed and held by nobody",
   oracle.given(partition, messages(0, 1), reader(1n, 1));
   oracle.polling(partition, reader(1n, 1)).brought(messages(0, 3));
   oracle.polling(partition, reader(2n, 2)).brought(messages(4, 5));
-  assert.throws(() => oracle.given(partition, messages(7, 8), reader(2n, 2)), /goes on at 7, 5 was committed/);
+  assert.throws(
+    () => oracle.given(partition, messages(7, 8), reader(2n, 2)),
+    /goes on at 7, 5 was committed/,
+  );
   oracle.finallyStored(partition, 5);
 });
 
@@ -89,7 +92,10 @@ test("the stored offset never goes back behind what a poll has committed", () =>
   // Of a node that is behind: it commits nothing that was not committed before.
   oracle.polling(partition, reader(1n, 1)).brought(messages(2, 5));
   for (const offset of [undefined, 3, 5, 8]) {
-    assert.throws(() => oracle.finallyStored(partition, offset), /keeps the group's offset: \S+ is one of 7$/);
+    assert.throws(
+      () => oracle.finallyStored(partition, offset),
+      /keeps the group's offset: \S+ is one of 7$/,
+    );
   }
   oracle.finallyStored(partition, 7);
   oracle.committing(partition, 2, reader(1n, 1))("accepted");

@@ -5,7 +5,7 @@ import { encodeCreateConsumerGroup, encodeCreateStream, NO_OPTIONS } from "@mill
 import { loadTokenDigest } from "../../tokens/token-digest.ts";
 import { TestCluster } from "../test-cluster.ts";
 import { Consumer, Producer, placeOf, STREAM } from "./history-actors.ts";
-import { Administrator, ALL_SEGMENTS } from "./history-administrator.ts";
+import { Administrator } from "./history-administrator.ts";
 import { compareNodes } from "./history-comparison.ts";
 import { Faults } from "./history-faults.ts";
 import { GroupOracle } from "./history-group-oracle.ts";
@@ -195,7 +195,7 @@ async function purgeAll(world: HistoryWorld, administrator: Administrator): Prom
   const producer = new Producer(world, 10);
   for (const topic of world.keptTopics) {
     if (topic.isPermanent) continue;
-    if (topic.trims !== undefined) await driveAll(world, [administrator.trim(topic, ALL_SEGMENTS)]);
+    if (topic.trims !== undefined) await driveAll(world, [administrator.trimAll(topic)]);
     if (topic.isPurged && topic.partitionId === 0) await driveAll(world, [administrator.purge(topic)]);
     await driveAll(world, [producer.send(topic)]);
   }
