@@ -71,6 +71,8 @@ const ENCRYPTED_EVERY = 4;
 const KEY_LENGTH = 32;
 /** Message memory of a node: many times what a history writes, and little for who starts a thousand nodes. */
 const POOL_LENGTH = 4 * 1024 * 1024;
+/** So small that a read of many segments finds a block for each. */
+const BLOCK_LENGTH = 16_384;
 /** Simulated milliseconds after which something waits for ever. */
 const HISTORY_MAX_MS = 360_000;
 
@@ -88,7 +90,7 @@ export async function runHistory(seed: number, note?: (line: string) => void): P
   const rolls = new Rolls();
   const cluster = new TestCluster(3, {
     ...{ seed, clock: new SimClock({ isClosed: true }) },
-    poolLength: POOL_LENGTH,
+    ...{ poolLength: POOL_LENGTH, blockLength: BLOCK_LENGTH },
     config: CONFIG,
     diskFaults: rolls.see,
     key: seed % ENCRYPTED_EVERY === 0 ? new Uint8Array(KEY_LENGTH).fill(seed) : undefined,
