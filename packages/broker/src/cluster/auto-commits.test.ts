@@ -14,7 +14,7 @@ const SOON_MS = 20;
 /** Of a partition's group, see docs/spec/replica-messages.md. */
 const isOfPartition = ({ bytes }: Packet) => bytes[140] === 2;
 
-/** A cluster with three messages, whose leader is not heard by the others for a moment, and two clients on it. */
+/** A cluster with three messages whose leader the others do not hear, and two clients on that. */
 async function withoutCommits() {
   const cluster = await TestCluster.start();
   const leader = await cluster.metadataPrimary();

@@ -121,7 +121,7 @@ export class Administrator extends Actor {
     this.world.trims += 1;
   }
 
-  /** Deletes all segments that are left behind, while nobody writes; where no offset is stored nothing stays. */
+  /** Deletes all segments but the last while nobody writes; where no offset is stored none stays. */
   async trimAll(topic: TopicOracle): Promise<void> {
     await this.trim(topic, ALL_SEGMENTS);
     if (!topic.isPurged) return;

@@ -102,7 +102,7 @@ export class GroupCommits {
   }
 }
 
-/** What is stored when this commit, or none, was the last store: so much, or what one of the polls makes of it. */
+/** What is stored when this one, or none, was the last store: so much, or what a poll makes of it. */
 function endsBehind(store: Commit | undefined, polls: readonly Commit[]) {
   const storedAt = store === undefined ? 0 : (store.accepted ?? Number.POSITIVE_INFINITY);
   const behind = polls.filter(({ begun, accepted }) => accepted !== undefined && begun > storedAt);

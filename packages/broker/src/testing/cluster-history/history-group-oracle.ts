@@ -168,7 +168,7 @@ export class GroupOracle {
     });
   }
 
-  /** The group goes on behind an offset: somebody committed it, or a poll may have whose answer nobody has. */
+  /** The group goes on behind an offset: somebody committed it, or a poll that was lost may have. */
   #passed(partition: TopicOracle, offset: number, own?: Commit): void {
     const commits = this.#commitsOf(partition);
     const { highest } = commits;
@@ -180,7 +180,7 @@ export class GroupOracle {
     this.#skips.set(partition, [...skips, { from: highest + 1, to: offset, polls }]);
   }
 
-  /** Where nobody stores offsets, the next poll on a connection goes on behind what the last one committed. */
+  /** Where nobody stores offsets the next poll on a connection goes on behind what was committed there. */
   #checkForward(partition: TopicOracle, first: number, { connection }: Reader): void {
     const behind = this.#behind.get(partition)?.get(connection) ?? -1;
     if (connection === undefined || this.#commitsOf(partition).hasStores) return;

@@ -34,7 +34,7 @@ export class HistoryPlan {
     this.autoCommits = (["never", "never", "some", "all"] as const)[random.below(4)]!;
   }
 
-  /** The topic that is made as so many-th: the first is kept, every other one loses what it has now and then. */
+  /** The topic that is made as so many-th: every other one loses what it has now and then. */
   topic(number: number): TopicPlan {
     const isPermanent = number % 2 === 1;
     const kept = { isPurged: false, isTrimmed: false, expiryMs: undefined };

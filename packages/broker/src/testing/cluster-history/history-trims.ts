@@ -8,7 +8,7 @@ export interface TrimSending {
   readonly sentMs: number;
 }
 
-/** What may be taken from the front of a partition: by deletions of its segments, and by its topic's expiry. */
+/** What may be taken from the front of a partition: by deletions of its segments, and by expiry. */
 export class Trims {
   readonly #expiryMs: number | undefined;
   readonly #nowMs: () => number;
