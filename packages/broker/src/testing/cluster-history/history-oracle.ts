@@ -53,6 +53,7 @@ export class TopicOracle {
   /** What the partition held when all had come to rest. */
   #held: ReadonlySet<string> = new Set();
   #heldAt: ReadonlyMap<number, string> = new Map();
+  #missing = { behindPurge: 0, below: 0 };
   #sendings = 0;
   #trimmed = 0;
   #purgesBegun = 0;
@@ -133,23 +134,26 @@ export class TopicOracle {
 
   /**
    * What somebody read who asked for everything from an offset on, or from wherever it goes on: only what was
-   * sent, one offset after the other, each message where it always was. What is missing in front was taken
-   * away, where that may be.
+   * sent, one offset after the other, each message where it always was. What is missing was taken away, where
+   * that may be, before the read or while it was under way.
    */
   read(messages: readonly PolledMessage[], asked = messages[0]?.offset ?? 0): void {
-    const from = this.trims === undefined ? asked : Math.max(asked, messages[0]?.offset ?? 0);
-    if (from > asked) this.#checkFront(messages, from);
-    for (const [at, message] of messages.entries()) {
+    let next = asked;
+    for (const message of messages) {
       const { offset, text } = message;
       assert.ok(this.#sent.has(text), `${this.label} holds only what was sent, not ${text}`);
-      assert.equal(offset, from + at, `${this.label} has no hole before ${text}`);
+      if (this.trims === undefined || offset < next)
+        assert.equal(offset, next, `${this.label} has no hole before ${text}`);
+      else if (offset > next) this.#checkGap(messages, next, offset);
       this.#see(message);
+      next = offset + 1;
     }
   }
 
   /** Everything the topic holds when all has come to rest. */
   finally(messages: readonly PolledMessage[]): void {
     this.read(messages, 0);
+    this.#checkFront(messages);
     this.#trimmed = 0;
     const offsets = new Map(messages.map(({ text, offset }) => [text, offset]));
     assert.equal(offsets.size, messages.length, `${this.label} holds each message once`);
@@ -181,14 +185,30 @@ export class TopicOracle {
     } else if (purgesBegun < this.#purgesEnded) assert.equal(found, undefined, `${what} was purged`);
   }
 
-  /** What somebody read begins behind offset 0. A node that is behind may show what was before a purge. */
-  #checkFront(messages: readonly PolledMessage[], first: number): void {
+  /** Somebody read on beyond the next offset. A node that is behind may show what was before a purge. */
+  #checkGap(messages: readonly PolledMessage[], from: number, to: number): void {
     const isOfNow = (text: string) => this.#sent.get(text)?.behindPurge === this.#purgesBegun;
     if (!messages.some(({ text }) => isOfNow(text))) return;
     for (const [text, offset] of this.#offsets) {
       const trim = this.#sent.get(text)?.trim;
-      if (offset < first && isOfNow(text) && trim !== undefined) this.#checkTaken(text, offset, trim);
+      const isMissing = offset >= from && offset < to && isOfNow(text);
+      if (isMissing && trim !== undefined) this.#checkTaken(text, offset, trim);
     }
+    this.#missing = { behindPurge: this.#purgesBegun, below: Math.max(to, this.#missingBelow) };
+  }
+
+  /** Before this offset something was missing already, since the latest purge. */
+  get #missingBelow(): number {
+    return this.#missing.behindPurge === this.#purgesBegun ? this.#missing.below : 0;
+  }
+
+  /** When all has come to rest there are holes in front only, and what was missing once is. */
+  #checkFront(messages: readonly PolledMessage[]): void {
+    const first = messages[0]?.offset ?? Number.POSITIVE_INFINITY;
+    for (const [at, { offset, text }] of messages.entries())
+      assert.equal(offset, first + at, `${this.label} has no hole before ${text} at the end`);
+    const below = this.#missingBelow;
+    assert.ok(first >= below, `${this.label} begins at ${first}, and something before ${below} was missing`);
   }
 
   /** A message is gone: something took it, and nobody had an offset in front of it by which it stays. */

@@ -30,12 +30,26 @@ test("what a deletion of segments may have met may be gone from the front, and f
   for (const text of ["a", "b", "c"]) send(text);
   trims.begins();
   trims.ends();
-  topic.read(messages(["c"], 2), 0);
+  assert.throws(() => topic.finally(messages(["a", "b"], 0)), /acknowledged c of t\/0 is there/);
   topic.finally(messages(["b", "c"], 1));
   assert.equal(topic.trimmedCount, 1);
-  assert.throws(() => topic.finally(messages(["a", "b"], 0)), /acknowledged c of t\/0 is there/);
-  assert.throws(() => topic.read([...messages(["a"], 0), ...messages(["c"], 2)], 0), /no hole before c/);
+  topic.read(messages(["c"], 2), 0);
+  assert.throws(() => topic.finally(messages(["a", "b", "c"], 0)), /begins at 0, and something before 2/);
   topic.finally([]);
+});
+
+test("a deletion may come between the segments of a read, and nothing comes back behind it", () => {
+  const { topic, trims, send } = fixture();
+  for (const text of ["a", "b", "c"]) send(text);
+  const holed = [...messages(["a"], 0), ...messages(["c"], 2)];
+  assert.throws(() => topic.read(holed, 0), /b of t\/0@1 is gone, and nothing may have taken it/);
+  trims.begins();
+  topic.read(messages(["a", "b"], 0), 0);
+  topic.read(holed, 0);
+  assert.throws(() => topic.finally(holed), /no hole before c at the end/);
+  assert.throws(() => topic.finally(messages(["b", "c"], 1)), /begins at 1, and something before 2/);
+  assert.throws(() => topic.read([...messages(["c"], 2), ...messages(["b"], 1)], 2), /no hole before b/);
+  topic.finally(messages(["c"], 2));
 });
 
 test("nothing is gone when nothing was deleted, or only before it was sent", () => {
