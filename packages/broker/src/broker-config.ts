@@ -1,3 +1,4 @@
+import { SEGMENT_SIZE_MIN_DEFAULT } from "@millrace/metadata";
 import { CONSUMER_OFFSETS_DEFAULT, SESSIONS_DEFAULT } from "@millrace/protocol";
 import { REQUEST_CLIENTS_DEFAULT } from "@millrace/storage";
 
@@ -19,6 +20,8 @@ export interface BrokerConfig {
   readonly clientsTableMax: number;
   /** Stored consumer offsets per partition and kind. */
   readonly consumerOffsetsMax: number;
+  /** Smallest segment size that a new topic may ask for, in bytes. */
+  readonly segmentSizeMin: number;
   /** Clients per partition whose latest requests are remembered, so that a repetition is known. */
   readonly requestClientsMax: number;
   readonly validateChecksums: boolean;
@@ -68,6 +71,7 @@ export const BROKER_DEFAULTS: BrokerConfig = {
   admissionTimeoutMs: 2000,
   clientsTableMax: SESSIONS_DEFAULT,
   consumerOffsetsMax: CONSUMER_OFFSETS_DEFAULT,
+  segmentSizeMin: SEGMENT_SIZE_MIN_DEFAULT,
   requestClientsMax: REQUEST_CLIENTS_DEFAULT,
   validateChecksums: true,
   tailCacheLengthMax: 256 * MIB,

@@ -14,7 +14,7 @@
  *
  * @packageDocumentation
  */
-export { type AdmittedRequest, admitRequest } from "./admission/admit-request.ts";
+export { type AdmissionLimits, type AdmittedRequest, admitRequest } from "./admission/admit-request.ts";
 export type { NamedSetView } from "./catalog/named-set.ts";
 export type { Partition, PartitionIdentity } from "./catalog/partition.ts";
 export type { Stream } from "./catalog/stream.ts";
@@ -49,8 +49,13 @@ export {
   refuseOptions,
   resolveTopicOptions,
   resolveTopicUpdate,
+  type TopicBounds,
 } from "./options/resolve-topic-options.ts";
-export { type OptionRow, TOPIC_OPTION_CATALOG } from "./options/topic-options.table.ts";
+export {
+  type OptionRow,
+  SEGMENT_SIZE_MIN_DEFAULT,
+  TOPIC_OPTION_CATALOG,
+} from "./options/topic-options.table.ts";
 export type { Durability, TopicSettings, TopicSettingsChange } from "./options/topic-settings.ts";
 export { type Action, may, type Scope } from "./permissions/may.ts";
 export { type CreateTokenOp, encodeCreateTokenOp } from "./tokens/create-token-op.ts";

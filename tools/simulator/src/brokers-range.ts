@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { runHistory } from "@millrace/broker/cluster-history";
+import { type HistoryEnd, runHistory } from "@millrace/broker/cluster-history";
 import type { SimulatorOptions } from "./read-options.ts";
 import type { SeedRange } from "./seed-range.ts";
 
@@ -14,6 +14,10 @@ export class BrokersRange implements SeedRange {
   #operations = 0;
   #messages = 0;
   #faults = 0;
+  #rolls = 0;
+  #trims = 0;
+  #trimmed = 0;
+  #autoCommits = 0;
 
   /** `play` stands in for the histories in tests. */
   constructor({ isTraced }: Pick<SimulatorOptions, "isTraced">, play = runHistory) {
@@ -24,11 +28,7 @@ export class BrokersRange implements SeedRange {
   async run(seed: number): Promise<void> {
     const note = this.#isTraced ? (line: string) => console.log(line) : undefined;
     try {
-      const { ticks, operations, acknowledged, faults } = await this.#play(seed, note);
-      this.#ticks += ticks;
-      this.#operations += operations;
-      this.#messages += acknowledged;
-      this.#faults += faults;
+      this.#add(await this.#play(seed, note));
     } catch (error) {
       this.failed += 1;
       console.log(`VIOLATION with --brokers --seed ${seed}: ${textOf(error)}`);
@@ -37,9 +37,26 @@ export class BrokersRange implements SeedRange {
     await setImmediate();
   }
 
+  #add(end: HistoryEnd): void {
+    this.#ticks += end.ticks;
+    this.#operations += end.operations;
+    this.#messages += end.acknowledged;
+    this.#faults += end.faults;
+    this.#rolls += end.rolls;
+    this.#trims += end.trims;
+    this.#trimmed += end.trimmed;
+    this.#autoCommits += end.autoCommits;
+  }
+
   lines(): readonly string[] {
     const counts = `${this.#ticks} ticks with faults, ${this.#messages} messages acknowledged`;
-    return [counts, `${this.#operations} operations, ${this.#faults} faults`];
+    const rolls = `${this.#rolls} segments rolled, ${this.#trims} deletions of segments`;
+    const polls = `${this.#autoCommits} polls of members with auto-commit`;
+    return [
+      counts,
+      `${rolls}, ${this.#trimmed} messages gone with them, ${polls}`,
+      `${this.#operations} operations, ${this.#faults} faults`,
+    ];
   }
 }
 

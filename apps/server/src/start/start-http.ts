@@ -60,7 +60,7 @@ export async function startHttp(parts: HttpParts): Promise<HttpListener | undefi
     view: () => broker.shard.metadata.view,
     durabilityOf: (confirmation) => durabilityOf(broker, confirmation),
     optionChecks: {
-      createTopic: resolveTopicOptions,
+      createTopic: (options, partitionsCount) => resolveTopicOptions(options, { partitionsCount }),
       updateTopic: resolveTopicUpdate,
       none: refuseOptions,
     },

@@ -15,6 +15,12 @@ import { settleBody } from "./settle-body.ts";
 import { SpaceWatch } from "./space-watch.ts";
 import { writeOp } from "./write-op.ts";
 
+/** An offset that a poll with auto-commit is storing, and others that want no more than that. */
+export interface MovingOffset {
+  readonly offset: number;
+  readonly waiting: { committed(): void; failed(code: number): void }[];
+}
+
 /**
  * One partition: a consensus group over a stored partition.
  *
@@ -23,8 +29,8 @@ import { writeOp } from "./write-op.ts";
  */
 export class PartitionGroup {
   readonly identity: PartitionIdentity;
-  /** Highest offset that polls with auto-commit are storing now, by kind and consumer. */
-  readonly offsetsUnderWay = new Map<number, number>();
+  /** The highest of those on their way, by kind and consumer. */
+  readonly offsetsUnderWay = new Map<number, MovingOffset>();
   readonly purges = new Purges();
   /** Requests that came before: under way here, or committed. */
   readonly repetitions: Repetitions;

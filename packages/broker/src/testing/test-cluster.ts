@@ -6,6 +6,7 @@ import {
   type CrashKeep,
   createSimPeerBuses,
   createSimPlatform,
+  type DiskFaults,
   type Packet,
   SimClock,
   SimDisk,
@@ -54,8 +55,12 @@ export interface TestClusterOptions {
   readonly clock?: SimClock;
   /** All nodes encrypt with it what they store. */
   readonly key?: Uint8Array | undefined;
+  /** Sees every call to the disk of every node, and may let it fail. */
+  readonly diskFaults?: DiskFaults;
   /** Message memory of each node in bytes; default 16 MiB. */
   readonly poolLength?: number;
+  /** Bytes of a block of it; default 64 KiB. A read takes one for each segment at least. */
+  readonly blockLength?: number;
 }
 
 /** A node as clients are told of it: node 0 listens for TCP on port 1000, node 1 on 1001. */
@@ -88,6 +93,8 @@ export class TestCluster {
   readonly #config: BrokerConfig;
   readonly #key: Uint8Array | undefined;
   readonly #poolLength: number;
+  readonly #blockLength: number;
+  readonly #diskFaults: DiskFaults | undefined;
   readonly #seed: number;
   readonly #random: SimRandom;
 
@@ -97,6 +104,8 @@ export class TestCluster {
     this.#config = { ...BROKER_DEFAULTS, tailCacheLengthMax: 2 * MIB, ...options.config };
     this.#key = options.key;
     this.#poolLength = options.poolLength ?? 16 * MIB;
+    this.#blockLength = options.blockLength ?? 65_536;
+    this.#diskFaults = options.diskFaults;
     this.#seed = options.seed ?? 0;
     this.#random = new SimRandom(this.#seed);
     this.nodes = Array.from({ length: replicaCount }, (_, at) => ({
@@ -147,7 +156,7 @@ export class TestCluster {
     const metrics = { ...simPlatform.metrics, gauge };
     const platform = { ...simPlatform, metrics, clock: this.#clockOf(node) };
     const kernel = createChecksumKernel({ memoryLength: this.#poolLength });
-    const pool = new BlockPool(kernel.memory, { blockLength: 65_536, checked: true });
+    const pool = new BlockPool(kernel.memory, { blockLength: this.#blockLength, checked: true });
     const bus = this.#busOf(at, node);
     const broker = await createBroker({
       ...{ platform, kernel, pool, config: this.#config },
@@ -278,7 +287,11 @@ export class TestCluster {
       if (latencyMaxMs === 0) queueMicrotask(completion);
       else this.clock.setTimer(this.#random.fraction() * latencyMaxMs, completion);
     };
-    return new SimDisk({ seed: 10 * this.#seed + at + 1, schedule });
+    const faults = this.#diskFaults;
+    return new SimDisk({
+      ...{ seed: 10 * this.#seed + at + 1, schedule },
+      ...(faults === undefined ? {} : { faults }),
+    });
   }
 
   /** The clock of one start of a node: for what was killed no time passes any more. */

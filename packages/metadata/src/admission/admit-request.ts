@@ -35,7 +35,13 @@ export interface AdmittedRequest {
   readonly body: Uint8Array;
 }
 
-type Admit = (body: Uint8Array) => AdmittedRequest;
+/** What a server allows beside what the catalog of options says. */
+export interface AdmissionLimits {
+  /** Smallest segment size that a new topic may ask for, in bytes. */
+  readonly segmentSizeMin?: number;
+}
+
+type Admit = (body: Uint8Array, limits: AdmissionLimits) => AdmittedRequest;
 
 const ADMISSIONS: ReadonlyMap<number, Admit> = new Map<number, Admit>([
   [Operation.CreateStream, admitAs(MetadataOperation.createStream, decodeCreateStream, noOptions)],
@@ -79,14 +85,18 @@ const ADMISSIONS: ReadonlyMap<number, Admit> = new Map<number, Admit>([
  *         carry secrets that the log must not see, so their ops are made by whoever hashes them
  * @see wire-protocol, section 4.1, first column
  */
-export function admitRequest(operation: number, body: Uint8Array): AdmittedRequest {
+export function admitRequest(
+  operation: number,
+  body: Uint8Array,
+  limits: AdmissionLimits = {},
+): AdmittedRequest {
   const admit = ADMISSIONS.get(operation);
   if (admit === undefined) {
     throw new CodedError(ErrorCode.FeatureUnavailable, `Operation ${operation} is not available.`, {
       details: { operation },
     });
   }
-  return admit(body);
+  return admit(body, limits);
 }
 
 /** Admits a request whose wire body goes into the log as it is. */
@@ -98,10 +108,13 @@ function admitAs<T>(operation: number, decode: (body: Uint8Array) => T, check?: 
   };
 }
 
-function admitCreateTopic(body: Uint8Array): AdmittedRequest {
+function admitCreateTopic(body: Uint8Array, { segmentSizeMin }: AdmissionLimits): AdmittedRequest {
   const { stream, partitionsCount, name, options } = decodeBody(decodeCreateTopic, body);
   if (partitionsCount > PARTITIONS_PER_REQUEST_MAX) throw tooManyPartitions(partitionsCount);
-  const resolved = resolveTopicOptions(options, partitionsCount);
+  const resolved = resolveTopicOptions(options, {
+    partitionsCount,
+    ...(segmentSizeMin === undefined ? {} : { segmentSizeMin }),
+  });
   const op = { stream, partitionsCount, name, ...resolved };
   return { operation: MetadataOperation.createTopic, body: encodeCreateTopicOp(op) };
 }

@@ -147,12 +147,20 @@ test("a finite topic size below the segment size is 1019; equal is fine", () => 
   assert.equal(resolveTopicOptions(sizes(2n * MIB, 2n * MIB)).settings.maxTopicSize, 2n * MIB);
 });
 
+test("segments may be as small as whoever resolves the options allows", () => {
+  const small = one("segment_size", u64(2048n));
+  assert.equal(errorOf(() => resolveTopicOptions(small)).code, ErrorCode.InvalidOptionValue);
+  const bounds = { segmentSizeMin: 2048 };
+  assert.equal(resolveTopicOptions(small, bounds).settings.segmentSize, 2048);
+  assert.equal(errorOf(() => resolveTopicOptions(one("segment_size", u64(1536n)), bounds)).code, 4042);
+});
+
 test("one request reserves at most 64 GiB", () => {
   const preallocate = one("preallocate_segments", typedField("bool", true));
-  assert.equal(resolveTopicOptions(preallocate, 64).settings.preallocateSegments, true);
-  const error = errorOf(() => resolveTopicOptions(preallocate, 65));
+  assert.equal(resolveTopicOptions(preallocate, { partitionsCount: 64 }).settings.preallocateSegments, true);
+  const error = errorOf(() => resolveTopicOptions(preallocate, { partitionsCount: 65 }));
   assert.deepEqual([error.code, error.details["key"]], [4042, "preallocate_segments"]);
-  assert.equal(resolveTopicOptions([], 1000).settings.preallocateSegments, false);
+  assert.equal(resolveTopicOptions([], { partitionsCount: 1000 }).settings.preallocateSegments, false);
 });
 
 test("resolved options keep no byte of the request alive", () => {

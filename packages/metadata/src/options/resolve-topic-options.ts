@@ -3,7 +3,7 @@ import { type FieldValue, isWireError, type TypedField, typedField } from "@mill
 import type { OptionEntries } from "@millrace/protocol";
 import { type OptionMap, optionMap } from "./option-map.ts";
 import { UNLIMITED } from "./parse-value.ts";
-import { type OptionRow, TOPIC_OPTION_CATALOG } from "./topic-options.table.ts";
+import { type OptionRow, SEGMENT_SIZE_MIN_DEFAULT, TOPIC_OPTION_CATALOG } from "./topic-options.table.ts";
 import {
   Compression,
   type Durability,
@@ -13,8 +13,15 @@ import {
 
 /** Bytes a single CreateTopic may reserve: 64 full-size segments, or a thousand of 64 MiB. */
 const PREALLOCATED_LENGTH_MAX = 64n * (1n << 30n);
+const SEGMENT_SIZE = "segment_size";
 /** Characters of a client's key that an error repeats. */
 const KEY_SHOWN_MAX = 64;
+
+/** What a new topic's options are checked against, beside the catalog. */
+export interface TopicBounds {
+  readonly partitionsCount?: number;
+  readonly segmentSizeMin?: number;
+}
 
 /** A new topic's options: what the client said, what was filled in, and what both come to. */
 export interface ResolvedTopicOptions {
@@ -34,12 +41,16 @@ export interface ResolvedTopicUpdate {
 /**
  * Checks the options of a CreateTopic against the catalog and fills in the rest.
  *
- * @param partitionsCount bounds what `preallocate_segments` may reserve at once
+ * @param bounds.partitionsCount  bounds what `preallocate_segments` may reserve at once
+ * @param bounds.segmentSizeMin   smallest `segment_size` in bytes
  * @throws CodedError UnsupportedOptionKey for an unknown key; InvalidOptionValue for a wrong kind, an
  *         unreadable or out-of-bounds value; InvalidTopicSize for a finite `max_topic_size` below
  *         `segment_size`
  */
-export function resolveTopicOptions(entries: OptionEntries, partitionsCount = 0): ResolvedTopicOptions {
+export function resolveTopicOptions(
+  entries: OptionEntries,
+  { partitionsCount = 0, segmentSizeMin = SEGMENT_SIZE_MIN_DEFAULT }: TopicBounds = {},
+): ResolvedTopicOptions {
   const values = new Map<string, FieldValue>();
   for (const { key, value } of entries) {
     const row = rowOf(key);
@@ -52,6 +63,7 @@ export function resolveTopicOptions(entries: OptionEntries, partitionsCount = 0)
     typedField(row.kind, values.get(row.key) ?? row.defaultValue),
   ];
   const settings = settingsOf((key) => values.get(key) ?? rowOf(key).defaultValue);
+  if (settings.segmentSize < segmentSizeMin) throw invalid(SEGMENT_SIZE, rowOf(SEGMENT_SIZE).description);
   checkSizes(settings, partitionsCount);
   return {
     explicit: optionMap(rows.filter(({ key }) => values.has(key)).map(field)),

@@ -7,6 +7,9 @@ const GIB = 1n << 30n;
 /** Segment size of a topic that does not say. */
 const SEGMENT_SIZE_DEFAULT = GIB;
 
+/** Smallest segment size that a topic may ask for, unless whoever resolves its options says otherwise. */
+export const SEGMENT_SIZE_MIN_DEFAULT = Number(MIB);
+
 /** One option of a catalog. */
 export interface OptionRow {
   readonly key: string;
@@ -55,7 +58,7 @@ export const TOPIC_OPTION_CATALOG: readonly OptionRow[] = [
     "Microseconds after which messages may be removed; the largest value means never"),
   row("max_topic_size", "uint64", UNLIMITED, true, true, bytes({ words: true }),
     "Bytes above which the oldest segments are removed; the largest value means unlimited"),
-  row("segment_size", "uint64", SEGMENT_SIZE_DEFAULT, false, true, bytes({ min: MIB, max: GIB, multipleOf: 512n }),
+  row("segment_size", "uint64", SEGMENT_SIZE_DEFAULT, false, true, bytes({ max: GIB, multipleOf: 512n }),
     "Bytes after which a segment is closed: 1 MiB to 1 GiB, a multiple of 512"),
   row("durability", "string", "replicated", false, false, choice(DURABILITIES),
     "What an acknowledged message has survived: replicated (written) or persisted (synced to disk)"),

@@ -18,6 +18,7 @@ import { sealedBatch, sendBody } from "../../testing/test-batches.ts";
 import type { TestClient } from "../../testing/test-client.ts";
 import { pollBody, polled } from "../../testing/test-polls.ts";
 import { TestServer, type TestServerOptions } from "../../testing/test-server.ts";
+import { storeBody } from "../../testing/test-topics.ts";
 
 async function started(partitionsCount = 1, options: TestServerOptions = {}) {
   const server = await TestServer.start(options);
@@ -136,6 +137,23 @@ test("Two polls that store for one consumer at the same time leave the higher of
   const first = pollBody({ strategy: { kind: "first" }, count: 1, autoCommit: true });
   await Promise.all([client.ok("PollMessages", last), other.ok("PollMessages", first)]);
   assert.deepEqual(await textsOf(client, { strategy: { kind: "next" } }), []);
+  await server.stop();
+});
+
+test("A poll with auto-commit takes back no offset that gets its place before its own.", async () => {
+  const { server, client } = await started(1, { diskLatencyMaxMs: 3, config: { partitionQueueDepth: 1 } });
+  await server.drive(client.ok("SendMessages", sendBody(["0", "1", "2", "3"])));
+  const storer = await server.drive(server.login(2n));
+  const poller = await server.drive(server.login(3n));
+  const first = pollBody({ strategy: { kind: "first" }, count: 1, autoCommit: true });
+  const asked = [
+    client.ok("SendMessages", sendBody(["4"])),
+    storer.ok("StoreConsumerOffset", storeBody(1, 2)),
+    poller.ok("PollMessages", first),
+  ];
+  await server.drive(Promise.all(asked));
+  const next = await server.drive(textsOf(client, { strategy: { kind: "next" } }));
+  assert.deepEqual(next, ["3", "4"]);
   await server.stop();
 });
 

@@ -21,7 +21,7 @@ import { answerMetadata, isNewSuccess, metadataRequest } from "./commit-metadata
  */
 function commitTopicLimits(topicOf: (body: Uint8Array) => TopicTarget): Handler {
   return (shard, request, session) => {
-    const { operation, body } = admitRequest(request.operation, request.body);
+    const { operation, body } = admitRequest(request.operation, request.body, shard.config);
     const target = decodeBody(topicOf, request.body);
     shard.metadata.submit({
       ...metadataRequest(request, session),

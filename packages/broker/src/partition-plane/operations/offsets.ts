@@ -1,7 +1,7 @@
 import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import { ByteWriter } from "@millrace/framing";
 import { Operation } from "@millrace/protocol";
-import type { PartitionGroup } from "../partition-group.ts";
+import type { MovingOffset, PartitionGroup } from "../partition-group.ts";
 import type { ClientOp, OffsetKey, OffsetOp, StoredOffset, StoreOffsetOp } from "../partition-handle.ts";
 import type { PartitionOp } from "../partition-op.ts";
 import type { ShownPartition } from "../shown-partition.ts";
@@ -72,35 +72,53 @@ export function storeOffsetForward(
   const { offsetsUnderWay } = group;
   const key = kind * KEYS_PER_KIND + id;
   const offset = Number(op.offset);
-  let stored = -1;
+  let isStored = false;
   const code = codeOf(() => {
-    stored = settledPartition(group).acceptedConsumerOffset(kind, id) ?? -1;
-    if (isPurged(group, op)) stored = offset;
+    const partition = settledPartition(group);
+    // One that is accepted may be lost yet, one that is committed may be on its way back.
+    const offsets = [partition.acceptedConsumerOffset(kind, id), partition.consumerOffset(kind, id)];
+    isStored = isPurged(group, op) || offsets.every((one) => (one ?? -1) >= offset);
   });
   if (code !== undefined) {
     op.failed(code);
     return;
   }
-  if (Math.max(stored, offsetsUnderWay.get(key) ?? -1) >= offset) {
-    nothingToMove();
-    return;
-  }
-  offsetsUnderWay.set(key, offset);
-  const end = () => {
-    if (offsetsUnderWay.get(key) === offset) offsetsUnderWay.delete(key);
+  const other = offsetsUnderWay.get(key);
+  if (isStored) nothingToMove();
+  else if (other !== undefined && other.offset >= offset)
+    other.waiting.push({ committed: nothingToMove, failed: op.failed });
+  else moveOffset(group, key, op);
+}
+
+/** Stores an offset; others that want no more than this one wait for it. */
+function moveOffset(group: PartitionGroup, key: number, op: StoreOffsetOp): void {
+  const { kind, id } = op.key;
+  const { offsetsUnderWay } = group;
+  const underWay: MovingOffset = { offset: Number(op.offset), waiting: [] };
+  offsetsUnderWay.set(key, underWay);
+  const ended = () => {
+    if (offsetsUnderWay.get(key) === underWay) offsetsUnderWay.delete(key);
+    return underWay.waiting.splice(0);
   };
   const storing = storeOp(group, {
     ...op,
     committed(result) {
-      end();
+      const others = ended();
       op.committed(result);
+      for (const { committed } of others) committed();
     },
-    failed(failure) {
-      end();
-      op.failed(failure);
+    failed(code) {
+      const others = ended();
+      op.failed(code);
+      for (const { failed } of others) failed(code);
     },
   });
-  group.submit(storing);
+  // What got its place before this one may be further ahead.
+  const body = () => {
+    const accepted = group.partition?.acceptedConsumerOffset(kind, id) ?? -1;
+    return accepted > underWay.offset ? storeBody({ ...op, offset: BigInt(accepted) }) : storeBody(op);
+  };
+  group.submit({ ...storing, body });
 }
 
 /** Another node has read what a purge took away that it has not heard of. */
@@ -142,13 +160,17 @@ function storeOp(group: PartitionGroup, op: StoreOffsetOp): PartitionOp {
   return {
     ...clientPart(op),
     operation: Operation.StoreConsumerOffset,
-    body: new ByteWriter(STORE_LENGTH).u8(kind).u32(id).u64(op.offset).finish(),
+    body: storeBody(op),
     committed(result) {
       const isStored = result.isRepeated || group.partition?.consumerOffset(kind, id) !== undefined;
       if (isStored) op.committed(result);
       else op.failed(ErrorCode.TooManyConsumerOffsets);
     },
   };
+}
+
+function storeBody({ key: { kind, id }, offset }: Pick<StoreOffsetOp, "key" | "offset">): Uint8Array {
+  return new ByteWriter(STORE_LENGTH).u8(kind).u32(id).u64(offset).finish();
 }
 
 /** Kind, id, offset; kind, id: the bodies as storage keeps them. */

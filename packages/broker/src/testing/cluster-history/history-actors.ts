@@ -1,12 +1,6 @@
 import assert from "node:assert/strict";
-import { ErrorCode } from "@millrace/errors";
-import { typedField } from "@millrace/framing";
 import {
   decodeSendMessagesReply,
-  encodeCreateTopic,
-  encodeDeleteTopic,
-  encodeGetTopic,
-  encodePurgeTopic,
   encodeStoreConsumerOffset,
   type PollMessages,
   toIdentifier,
@@ -17,20 +11,14 @@ import { SentBatch } from "./history-batch.ts";
 import { HistoryClient } from "./history-client.ts";
 import { batchOf, servedMessages } from "./history-messages.ts";
 import { carryOut } from "./history-operation.ts";
-import { TopicOracle } from "./history-oracle.ts";
+import type { TopicOracle } from "./history-oracle.ts";
 import { type Excuses, payloadOf } from "./history-reads.ts";
 import type { HistoryWorld } from "./history-world.ts";
 
 /** Stream of all topics of a history. */
 export const STREAM = "s";
 /** Messages that one poll may bring: more than a history has. */
-export const POLL_COUNT = 10_000;
-/** Topics that nobody deletes, so that there is always something to write to. */
-const TOPICS_KEPT = 2;
-/** Topics that there are at one time, at most. */
-const TOPICS_MAX = 5;
-/** Partitions of a topic. */
-const PARTITIONS_MAX = 3;
+const POLL_COUNT = 10_000;
 
 /** Where a topic is. */
 export const placeOf = (topic: Pick<TopicOracle, "name">) => ({
@@ -117,7 +105,7 @@ export class Producer extends Actor {
       (_, at) => `${this.client.id}.${this.#batches}.${at}`,
     );
     const batch = new SentBatch(texts, isBalanced ? this.world.partitionsOf(topic) : [topic]);
-    batch.sending({ producer: this.client.id, turn: this.#turns });
+    batch.sending({ producer: this.client.id, turn: this.#turns, sentMs: this.world.nowMs });
     if (isBalanced) this.world.balanced.push(batch);
     const { partitionId } = topic;
     const body = sendBody(texts, {
@@ -184,7 +172,7 @@ export class Consumer extends Actor {
     if (autoCommit) topic.storedOf(this.number).moved(messages.at(-1)?.offset);
     if (topic.isPermanent && !excuses.isRotten) this.#neverFewer(topic, messages.length);
     const last = messages.at(-1);
-    if (last !== undefined && topic.isPermanent && this.below(2) === 0) await this.#store(topic, last.offset);
+    if (last !== undefined && !topic.isPurged && this.below(2) === 0) await this.#store(topic, last.offset);
   }
 
   #neverFewer(topic: TopicOracle, count: number): void {
@@ -209,100 +197,6 @@ export class Consumer extends Actor {
     });
     if (answer === undefined) return;
     assert.equal(answer.code, 0, `storing offset ${offset} of ${topic.name} is answered`);
-    stored.stored(offset);
-  }
-}
-
-/** What an administrator does. */
-export interface AdministratorOptions {
-  /** All his topics are persisted. */
-  readonly isPersisted: boolean;
-}
-
-/** Makes, purges and deletes topics. */
-export class Administrator extends Actor {
-  protected readonly pauseMaxMs = 1500;
-  readonly #isPersisted: boolean;
-  #made = 0;
-
-  constructor(world: HistoryWorld, number: number, options: AdministratorOptions) {
-    super(world, number);
-    this.#isPersisted = options.isPersisted;
-  }
-
-  protected async act(): Promise<void> {
-    const choice = this.below(4);
-    const topic = this.world.pickTopic(this.below);
-    if (choice === 0 && this.world.topicsKept < TOPICS_MAX) await this.create();
-    else if (topic === undefined) return;
-    else if (choice === 1 && !this.#isFirst(topic)) await this.#delete(topic);
-    else if (!topic.isPermanent) await this.purge(topic);
-  }
-
-  #isFirst({ name }: TopicOracle): boolean {
-    return Number(name.slice(1)) <= TOPICS_KEPT;
-  }
-
-  /** Makes a topic; every other one is purged now and then. */
-  async create(): Promise<void> {
-    this.#made += 1;
-    const name = `t${this.#made}`;
-    const partitionsCount = 1 + this.below(PARTITIONS_MAX);
-    const partitions = Array.from({ length: partitionsCount }, (_, partitionId) => {
-      return new TopicOracle({ name, partitionId, isPermanent: this.#made % 2 === 1 });
-    });
-    const durability = this.#isPersisted || this.below(2) === 0 ? "persisted" : "replicated";
-    const options = ["durability", "consumer_offset_durability"].map((key) => ({
-      ...{ key, value: typedField("string", durability) },
-    }));
-    const stream = toIdentifier(STREAM);
-    await this.#change({
-      name: "CreateTopic",
-      body: encodeCreateTopic({ stream, name, partitionsCount, options }),
-      doneAlready: ErrorCode.TopicNameAlreadyExists,
-    });
-    this.world.topics.push(...partitions);
-    const read = await this.client.ask("GetTopic", encodeGetTopic(placeOf({ name })));
-    const payload = payloadOf(read, `GetTopic of ${name}`, this.excuses({ mayBeUnknown: false }));
-    assert.notEqual(payload?.length, 0, `${name} is known where it was made`);
-  }
-
-  async #delete(topic: TopicOracle): Promise<void> {
-    const partitions = this.world.partitionsOf(topic);
-    for (const one of partitions) one.state = "unsure";
-    await this.#change({
-      name: "DeleteTopic",
-      body: encodeDeleteTopic(placeOf(topic)),
-      doneAlready: ErrorCode.TopicIdNotFound,
-    });
-    for (const one of partitions) one.state = "deleted";
-  }
-
-  /** Purges a topic. */
-  async purge(topic: TopicOracle): Promise<void> {
-    const partitions = this.world.partitionsOf(topic);
-    for (const one of partitions) one.purgeBegins();
-    await this.#change({ name: "PurgeTopic", body: encodePurgeTopic(placeOf(topic)) });
-    for (const one of partitions) one.purgeEnds();
-  }
-
-  /**
-   * Makes a change. A connection that ends is logged out, and the next one's session knows nothing of a try
-   * whose answer was lost: then it is answered with what that has made of the catalog.
-   */
-  async #change(change: {
-    readonly name: "CreateTopic" | "DeleteTopic" | "PurgeTopic";
-    readonly body: Uint8Array;
-    readonly doneAlready?: number;
-  }): Promise<void> {
-    const { name, body, doneAlready } = change;
-    const { answer, isRetried } = await carryOut(this, {
-      name,
-      body,
-      mayBeGone: () => name === "DeleteTopic",
-    });
-    const code = answer?.code ?? 0;
-    const isDone = code === doneAlready || code === ErrorCode.RequestAlreadyApplied;
-    assert.ok(code === 0 || (isRetried && isDone), `${name} is done, not answered ${code}`);
+    stored.stored(offset, this.world.nowMs);
   }
 }

@@ -16,7 +16,7 @@ export class SentBatch {
   }
 
   /** It is about to be sent for the first time. */
-  sending(by: Pick<SentMessage, "producer" | "turn">): void {
+  sending(by: Pick<SentMessage, "producer" | "turn" | "sentMs">): void {
     this.#sendings = this.#partitions.map((partition) => partition.sending(this.texts, by));
   }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TopicOracle } from "./history-oracle.ts";
 
-const PRODUCER = { producer: 102n, turn: 9 };
+const PRODUCER = { producer: 102n, turn: 9, sentMs: 0 };
 
 /** A topic to which batches of these texts were sent, one after the other. */
 function topicOf(batches: readonly (readonly string[])[], isPermanent = true) {

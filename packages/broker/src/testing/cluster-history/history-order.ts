@@ -7,6 +7,8 @@ export interface SentMessage {
   readonly number: number;
   /** Higher for what was sent when the outcome of others was known; the same for what was sent at once. */
   readonly turn: number;
+  /** When it was first sent. */
+  readonly sentMs: number;
   /** Its place in its batch, and the messages of that. */
   readonly at: number;
   readonly length: number;

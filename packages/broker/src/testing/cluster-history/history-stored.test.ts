@@ -35,3 +35,18 @@ test("a poll whose answer was lost may have moved it anywhere, but not back", ()
   stored.stored(2);
   assert.deepEqual(possibleOf(stored), [2, 3, 5, 7]);
 });
+
+test("a consumer keeps what it has not passed of what was sent since it has an offset", () => {
+  const stored = new StoredOffsets();
+  stored.storing(3);
+  assert.equal(stored.keeps(9, 100), false);
+  stored.stored(3, 50);
+  assert.deepEqual([3, 4].map((offset) => stored.keeps(offset, 50)), [false, true]); // biome-ignore format: one line
+  assert.equal(stored.keeps(4, 49), false);
+  stored.moved(5);
+  assert.equal(stored.keeps(5, 100), false);
+  stored.stored(2, 60);
+  assert.deepEqual([5, 6].map((offset) => stored.keeps(offset, 50)), [false, true]); // biome-ignore format: one line
+  stored.moving();
+  assert.equal(stored.keeps(6, 100), false);
+});

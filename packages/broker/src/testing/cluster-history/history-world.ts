@@ -3,6 +3,7 @@ import type { TestCluster } from "../test-cluster.ts";
 import type { SentBatch } from "./history-batch.ts";
 import type { HistoryClient } from "./history-client.ts";
 import type { TopicOracle } from "./history-oracle.ts";
+import { HistoryPlan } from "./history-plan.ts";
 
 /** A tick of every replica's clock, at the pace of the cluster's. */
 const TICK_MS = 10;
@@ -10,6 +11,8 @@ const TICK_MS = 10;
 export const TICKS_MIN = 10_000;
 export const OPERATIONS_MIN = 200;
 export const FAULTS_MIN = 20;
+/** No actor's number: chance of what a seed plays. */
+const PLAN_ACTOR = 900;
 /** Between storms of faults clients take so many times as long from one thing to the next. */
 const CALM_FACTOR = 16;
 
@@ -17,6 +20,7 @@ const CALM_FACTOR = 16;
 export class HistoryWorld {
   readonly cluster: TestCluster;
   readonly seed: number;
+  readonly plan: HistoryPlan;
   readonly clients = new Set<HistoryClient>();
   /** The partitions of all topics there ever were. */
   readonly topics: TopicOracle[] = [];
@@ -35,6 +39,10 @@ export class HistoryWorld {
   operations = 0;
   /** Faults that did something. */
   faults = 0;
+  /** Deletions of segments that were answered. */
+  trims = 0;
+  /** Polls of members that stored the offset of what they brought. */
+  autoCommits = 0;
   /** For a while nothing more is broken. */
   isCalm = false;
 
@@ -44,6 +52,7 @@ export class HistoryWorld {
     this.#note = note;
     this.seed = seed;
     this.cluster = cluster;
+    this.plan = new HistoryPlan(this.randomOf(PLAN_ACTOR));
   }
 
   get nowMs(): number {

@@ -4,11 +4,15 @@ import { SimClock } from "@millrace/platform/sim";
 import { encodeCreateConsumerGroup, encodeCreateStream, NO_OPTIONS } from "@millrace/protocol";
 import { loadTokenDigest } from "../../tokens/token-digest.ts";
 import { TestCluster } from "../test-cluster.ts";
-import { Administrator, Consumer, Producer, placeOf, STREAM } from "./history-actors.ts";
+import { Consumer, Producer, placeOf, STREAM } from "./history-actors.ts";
+import { Administrator } from "./history-administrator.ts";
 import { compareNodes } from "./history-comparison.ts";
 import { Faults } from "./history-faults.ts";
 import { GroupOracle } from "./history-group-oracle.ts";
 import { GROUP, Member } from "./history-members.ts";
+import { CLEANER_INTERVAL_MS, SEGMENT_SIZE_MIN } from "./history-plan.ts";
+import { Rolls } from "./history-rolls.ts";
+import { CLOCK_SKEW_MS } from "./history-trims.ts";
 import { HistoryWorld } from "./history-world.ts";
 
 /** What a history came to. */
@@ -23,6 +27,14 @@ export interface HistoryEnd {
   readonly faults: number;
   /** Ticks until all was mended. */
   readonly ticks: number;
+  /** Segments that were begun behind others. */
+  readonly rolls: number;
+  /** Deletions of segments. */
+  readonly trims: number;
+  /** Acknowledged messages that were gone with their segments at the end. */
+  readonly trimmed: number;
+  /** Polls of a group's members that stored the offset of what they brought. */
+  readonly autoCommits: number;
   readonly simulatedMs: number;
 }
 
@@ -42,10 +54,14 @@ class BrokenHistory extends Error {
 const LINES_SHOWN = 40;
 /** So few that a node that was away needs the metadata of another one now and then. */
 const SNAPSHOT_EVERY_OPS = 10;
+/** Of every node; small segments are for topics that ask for them. */
+const CONFIG = {
+  snapshotEveryOps: SNAPSHOT_EVERY_OPS,
+  segmentSizeMin: SEGMENT_SIZE_MIN,
+  messageCleaner: { isEnabled: true, intervalMs: CLEANER_INTERVAL_MS },
+};
 /** Batches that one of the producers has under way at once. */
 const UNDER_WAY_MAX = 4;
-/** Wall clocks of two nodes differ by so much at most. */
-const CLOCK_SKEW_MICROS = 10_000_000;
 /** One node's time passes faster than another's by this part at most. */
 const CLOCK_DRIFT = 0.1;
 /** Simulated milliseconds after which members that left the cluster without a word are members no more. */
@@ -55,6 +71,8 @@ const ENCRYPTED_EVERY = 4;
 const KEY_LENGTH = 32;
 /** Message memory of a node: many times what a history writes, and little for who starts a thousand nodes. */
 const POOL_LENGTH = 4 * 1024 * 1024;
+/** So small that a read of many segments finds a block for each. */
+const BLOCK_LENGTH = 16_384;
 /** Simulated milliseconds after which something waits for ever. */
 const HISTORY_MAX_MS = 360_000;
 
@@ -69,10 +87,12 @@ const HISTORY_MAX_MS = 360_000;
 export async function runHistory(seed: number, note?: (line: string) => void): Promise<HistoryEnd> {
   // Both take real time at their first use, while the clock of a history would go on.
   await Promise.all([loadTokenDigest(), loadKeyHash()]);
+  const rolls = new Rolls();
   const cluster = new TestCluster(3, {
     ...{ seed, clock: new SimClock({ isClosed: true }) },
-    poolLength: POOL_LENGTH,
-    config: { snapshotEveryOps: SNAPSHOT_EVERY_OPS },
+    ...{ poolLength: POOL_LENGTH, blockLength: BLOCK_LENGTH },
+    config: CONFIG,
+    diskFaults: rolls.see,
     key: seed % ENCRYPTED_EVERY === 0 ? new Uint8Array(KEY_LENGTH).fill(seed) : undefined,
   });
   const world = new HistoryWorld(seed, cluster, note);
@@ -82,8 +102,10 @@ export async function runHistory(seed: number, note?: (line: string) => void): P
     throw new BrokenHistory(world, error);
   }
   const acknowledged = world.topics.reduce((sum, topic) => sum + topic.acknowledgedCount, 0);
-  const { lines, operations, faults, ticksMended: ticks } = world;
-  return { lines, acknowledged, operations, faults, ticks, simulatedMs: world.nowMs };
+  const trimmed = world.topics.reduce((sum, topic) => sum + topic.trimmedCount, 0);
+  const { lines, operations, faults, ticksMended: ticks, trims, autoCommits } = world;
+  const played = { rolls: rolls.count, trims, trimmed, autoCommits };
+  return { lines, acknowledged, operations, faults, ticks, ...played, simulatedMs: world.nowMs };
 }
 
 async function play(world: HistoryWorld): Promise<void> {
@@ -91,7 +113,7 @@ async function play(world: HistoryWorld): Promise<void> {
   const random = world.randomOf(0);
   const isPersisted = random.chance(0.5);
   for (const node of cluster.nodes) {
-    node.clockSkewMicros = Math.round((random.fraction() - 0.5) * CLOCK_SKEW_MICROS);
+    node.clockSkewMicros = Math.round((random.fraction() - 0.5) * 1000 * CLOCK_SKEW_MS);
     node.clockRate = 1 + (random.fraction() - 0.5) * CLOCK_DRIFT;
   }
   for (const at of cluster.nodes.keys()) await cluster.startNode(at);
@@ -128,7 +150,7 @@ async function makeGroup(world: HistoryWorld): Promise<GroupOracle> {
   const body = encodeCreateConsumerGroup({ ...placeOf(first), name: GROUP });
   await cluster.drive(root.ok("CreateConsumerGroup", body));
   root.close();
-  return new GroupOracle(world.partitionsOf(first));
+  return new GroupOracle(world.partitionsOf(first), () => world.nowMs);
 }
 
 /** A member alone comes to everything that was acknowledged, once the others' partitions are its own. */
@@ -140,7 +162,10 @@ async function readToTheEnd(world: HistoryWorld, group: GroupOracle): Promise<vo
     world.healedMs = world.nowMs;
     const leftMs = startMs + MEMBERS_LOST_MAX_MS - world.nowMs;
     assert.ok(leftMs > 0, `the group never reads ${group.left().slice(0, 10)}`);
-    if (await client.goTo(client.node)) await member.read({ mayForget: false });
+    if (await client.goTo(client.node)) {
+      await member.read({ mayForget: false });
+      if (world.plan.autoCommits !== "never") await member.look();
+    }
     await world.sleep(100);
   }
   member.leave();
@@ -166,13 +191,14 @@ async function progress(world: HistoryWorld): Promise<void> {
   producer.leave();
 }
 
-/** Purges what may be purged, while all is well, and writes to it again. */
+/** Takes away what may be taken away, while all is well, and writes to it again. */
 async function purgeAll(world: HistoryWorld, administrator: Administrator): Promise<void> {
   world.healedMs = world.nowMs;
   const producer = new Producer(world, 10);
   for (const topic of world.keptTopics) {
     if (topic.isPermanent) continue;
-    if (topic.partitionId === 0) await driveAll(world, [administrator.purge(topic)]);
+    if (topic.trims !== undefined) await driveAll(world, [administrator.trimAll(topic)]);
+    if (topic.isPurged && topic.partitionId === 0) await driveAll(world, [administrator.purge(topic)]);
     await driveAll(world, [producer.send(topic)]);
   }
   administrator.leave();
