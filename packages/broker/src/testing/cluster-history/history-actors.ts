@@ -163,7 +163,8 @@ export class Consumer extends Actor {
     const autoCommit = topic.isPermanent && this.below(3) === 0;
     const body = pollTopic(topic, 0, { consumer: this.#key, autoCommit });
     const answer = await this.client.ask("PollMessages", body);
-    const excuses = { ...this.excuses({ mayBeUnknown: true }), mayCommit: autoCommit };
+    const mayBeGone = topic.state !== "kept";
+    const excuses = { ...this.excuses({ mayBeUnknown: true }), mayCommit: autoCommit, mayBeGone };
     const payload = payloadOf(answer, "PollMessages", excuses);
     if (autoCommit && payload === undefined) topic.storedOf(this.number).moving();
     if (payload === undefined) return;

@@ -20,6 +20,10 @@ test("a read is refused with codes that have a reason only", () => {
   assert.equal(refused(ErrorCode.TopicIdNotFound, { ...NONE, mayBeUnknown: true }), undefined);
   assert.throws(() => refused(ErrorCode.TransientNotCommitted), /refused with 57/);
   assert.equal(refused(ErrorCode.TransientNotCommitted, { ...NONE, mayCommit: true }), undefined);
+  const goes = { ...NONE, mayCommit: true, mayBeGone: true };
+  assert.equal(refused(ErrorCode.ResourceNotFound, goes), undefined);
+  assert.throws(() => refused(ErrorCode.ResourceNotFound, { ...goes, mayBeGone: false }), /refused with 20/);
+  assert.throws(() => refused(ErrorCode.ResourceNotFound, { ...goes, mayCommit: false }), /refused with 20/);
   assert.throws(() => refused(ErrorCode.PartitionDamaged), /refused with 20002/);
   assert.equal(refused(ErrorCode.PartitionDamaged, { ...NONE, isRotten: true }), undefined);
 });

@@ -18,6 +18,8 @@ export interface Excuses {
   readonly isRotten: boolean;
   /** It stores an offset too, and whether that is committed may be unknown. */
   readonly mayCommit?: boolean;
+  /** With `mayCommit`: the topic is deleted meanwhile, or may be, and takes no offset any more. */
+  readonly mayBeGone?: boolean;
 }
 
 /**
@@ -28,7 +30,7 @@ export interface Excuses {
 export function payloadOf(
   answer: Answer | undefined,
   what: string,
-  { mayBeUnknown, isRotten, mayCommit = false }: Excuses,
+  { mayBeUnknown, isRotten, mayCommit = false, mayBeGone = false }: Excuses,
 ): Uint8Array | undefined {
   if (answer === undefined) return undefined;
   const { code, payload } = answer;
@@ -36,6 +38,7 @@ export function payloadOf(
   const isExcused =
     code === ErrorCode.TransientNotAccepted ||
     (mayCommit && code === ErrorCode.TransientNotCommitted) ||
+    (mayCommit && mayBeGone && code === ErrorCode.ResourceNotFound) ||
     (mayBeUnknown && UNKNOWN_CODES.has(code)) ||
     (isRotten && code === ErrorCode.PartitionDamaged);
   assert.ok(isExcused, `${what} is answered, not refused with ${code}`);
