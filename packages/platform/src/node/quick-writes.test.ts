@@ -51,20 +51,34 @@ test("a write of up to 64 KiB is made at once, a longer one by the pool, and bot
   await file.close();
 });
 
-test("after a write that waited for the disk the pool takes all of them for a second", async () => {
+test("after two writes in a row that waited for the disk the pool takes all of them for a second", async () => {
   const { ways, clock, disk } = watched();
   const file = await disk.openFile("slow", "create");
-  const write = () => written(file, [utf8("x")], 0);
-  clock.writeMs = 2;
-  await write();
-  clock.writeMs = 2.1;
-  await write();
-  await write();
+  const write = async (writeMs: number) => {
+    clock.writeMs = writeMs;
+    await written(file, [utf8("x")], 0);
+  };
+  await write(2.1);
+  await write(2.1);
+  await write(0);
   clock.nowMs += 999;
-  await write();
+  await write(0);
   clock.nowMs += 1;
-  await write();
-  assert.deepEqual(ways, ["at once", "at once", "pool", "pool", "at once"]);
+  await write(2.1);
+  await write(2.1);
+  await write(0);
+  assert.deepEqual(ways, ["at once", "at once", "pool", "pool", "at once", "at once", "pool"]);
+  await file.close();
+});
+
+test("a single write that was slow lost its core: the next ones are made at once", async () => {
+  const { ways, clock, disk } = watched();
+  const file = await disk.openFile("preempted", "create");
+  for (const writeMs of [2.1, 2, 2.1, 0, 50, 0]) {
+    clock.writeMs = writeMs;
+    await written(file, [utf8("x")], 0);
+  }
+  assert.deepEqual(ways, Array(6).fill("at once"));
   await file.close();
 });
 
@@ -116,13 +130,17 @@ test("a long write at once may lose its core for a while, and then has waited fo
   const write = (length: number) => written(file, [new Uint8Array(length)], 0);
   clock.writeMs = 8;
   await write(65_537);
+  await write(65_537);
   clock.writeMs = 8.1;
+  await write(65_537);
   await write(65_537);
   await write(1);
   clock.nowMs += 1_000;
   clock.writeMs = 2.1;
   await write(65_536);
+  await write(65_536);
   await write(1);
-  assert.deepEqual(ways, ["at once", "at once", "pool", "at once", "pool"]);
+  const made = ["at once", "at once", "at once", "at once", "pool", "at once", "at once", "pool"];
+  assert.deepEqual(ways, made);
   await file.close();
 });

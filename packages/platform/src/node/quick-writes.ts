@@ -14,7 +14,9 @@ const SLOW_MS = 2;
  * for a slow disk is 10 ms and more.
  */
 const SLOW_MS_LONG = 8;
-/** How long the pool gets every write after one that waited: a slow disk holds all up once in it. */
+/** One slow write may have lost its core for a moment; the second in a row waited for the disk. */
+const SLOW_IN_A_ROW_MAX = 2;
+/** How long the pool gets every write after those that waited: a slow disk holds all up twice in it. */
 const PAUSE_MS = 1_000;
 
 /** The calls of `node:fs` this needs; tests give others. */
@@ -36,7 +38,7 @@ export interface QuickWriteOptions {
 
 /**
  * The same calls, but short writes are made where they are asked for: through the thread pool they cost two
- * switches between threads, which is more than the write. Once one has waited for the disk the pool gets them
+ * switches between threads, which is more than the write. Once two have waited for the disk the pool gets them
  * all for a while, so that a slow disk does not hold up every connection. `done` is called after the call.
  *
  * @see docs/adr/0060
@@ -45,6 +47,14 @@ export function quickWrites(calls: QuickCalls, options: QuickWriteOptions = {}):
   const { coresTaken = false, now = () => performance.now() } = options;
   const lengthMax = coresTaken ? QUICK_LENGTH_MAX_ALONE : QUICK_LENGTH_MAX;
   let pooledUntil = 0;
+  let slowInARow = 0;
+  const note = (start: number, end: number, length: number) => {
+    const isSlow = end - start > (length > QUICK_LENGTH_MAX ? SLOW_MS_LONG : SLOW_MS);
+    slowInARow = isSlow ? slowInARow + 1 : 0;
+    if (slowInARow < SLOW_IN_A_ROW_MAX) return;
+    slowInARow = 0;
+    pooledUntil = end + PAUSE_MS;
+  };
   return {
     writev(fd, parts, position, done) {
       const start = now();
@@ -54,8 +64,7 @@ export function quickWrites(calls: QuickCalls, options: QuickWriteOptions = {}):
         return;
       }
       const { error, written } = writeNow(calls, fd, parts, position);
-      const end = now();
-      if (end - start > (length > QUICK_LENGTH_MAX ? SLOW_MS_LONG : SLOW_MS)) pooledUntil = end + PAUSE_MS;
+      note(start, now(), length);
       queueMicrotask(() => done(error, written));
     },
     read: (...call) => calls.read(...call),
