@@ -168,14 +168,12 @@ export class Faults {
     const { world } = this;
     world.end(at, () => world.cluster.kill(at));
     const { disk } = world.cluster.nodes[at]!;
-    const files = await messageFilesOf(disk);
+    // One that has just begun may have its `.ops` only.
+    const files = [...(await messageFilesOf(disk)), ...(await messageFilesOf(disk, ".ops"))];
     const picked = files[this.#random.below(files.length)] ?? "";
     const folder = picked.slice(0, picked.lastIndexOf("/") + 1);
-    const newest = files
-      .filter((path) => path.startsWith(folder))
-      .sort(byAge)
-      .at(-1)
-      ?.slice(0, -".log".length);
+    const segments = files.filter((path) => path.startsWith(folder)).map(withoutKind);
+    const newest = segments.sort(byAge).at(-1);
     if (newest !== undefined) {
       this.#does(`n${at}`, `killed, and ${newest} is gone`);
       for (const kind of ["log", "ops", "index"]) await disk.removeFile(`${newest}.${kind}`);
@@ -274,19 +272,24 @@ export class Faults {
   }
 }
 
-/** The files of all partitions that hold messages. */
-async function messageFilesOf(disk: SimDisk, path = "streams"): Promise<string[]> {
+/** The files of all partitions that hold messages, or those of another kind. */
+async function messageFilesOf(disk: SimDisk, ending = ".log", path = "streams"): Promise<string[]> {
   const found: string[] = [];
   for (const { name, kind } of await disk.readDirectory(path)) {
     const inner = `${path}/${name}`;
-    if (kind === "directory") found.push(...(await messageFilesOf(disk, inner)));
-    else if (name.endsWith(".log")) found.push(inner);
+    if (kind === "directory") found.push(...(await messageFilesOf(disk, ending, inner)));
+    else if (name.endsWith(ending)) found.push(inner);
   }
   return found;
 }
 
+/** The path of a segment without what tells its files apart. */
+function withoutKind(path: string): string {
+  return path.slice(0, path.lastIndexOf("."));
+}
+
 /** Orders the files of one partition as their segments were begun: by purges, then by offset. */
 function byAge(one: string, other: string): number {
-  const generationOf = (path: string) => Number(/\.g(\d+)\.log$/.exec(path)?.[1] ?? 0);
+  const generationOf = (path: string) => Number(/\.g(\d+)$/.exec(path)?.[1] ?? 0);
   return generationOf(one) - generationOf(other) || (one < other ? -1 : 1);
 }
