@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 import { BrokersRange } from "./brokers-range.ts";
 
-const PLAYED = { rolls: 30, trims: 4, trimmed: 50, autoCommits: 60 };
+const PLAYED = { rolls: 30, rollLosses: 2, trims: 4, trimmed: 50, autoCommits: 60 };
 const END = {
   ...{ lines: [], acknowledged: 3, operations: 200, faults: 20, ticks: 10_000, simulatedMs: 0 },
   ...PLAYED,
@@ -19,7 +19,7 @@ test("histories of whole brokers are summed up, and one that breaks a promise is
   assert.equal(range.failed, 1);
   assert.deepEqual(range.lines(), [
     "20000 ticks with faults, 6 messages acknowledged",
-    "60 segments rolled, 8 deletions of segments, 100 messages gone with them, 120 polls of members with auto-commit",
+    "60 segments rolled, 4 losses behind that, 8 deletions of segments, 100 messages gone with them, 120 polls of members with auto-commit",
     "400 operations, 40 faults",
   ]);
   assert.equal(log.mock.callCount(), 1);

@@ -15,6 +15,7 @@ export class BrokersRange implements SeedRange {
   #messages = 0;
   #faults = 0;
   #rolls = 0;
+  #rollLosses = 0;
   #trims = 0;
   #trimmed = 0;
   #autoCommits = 0;
@@ -43,6 +44,7 @@ export class BrokersRange implements SeedRange {
     this.#messages += end.acknowledged;
     this.#faults += end.faults;
     this.#rolls += end.rolls;
+    this.#rollLosses += end.rollLosses;
     this.#trims += end.trims;
     this.#trimmed += end.trimmed;
     this.#autoCommits += end.autoCommits;
@@ -50,13 +52,10 @@ export class BrokersRange implements SeedRange {
 
   lines(): readonly string[] {
     const counts = `${this.#ticks} ticks with faults, ${this.#messages} messages acknowledged`;
-    const rolls = `${this.#rolls} segments rolled, ${this.#trims} deletions of segments`;
+    const rolls = `${this.#rolls} segments rolled, ${this.#rollLosses} losses behind that`;
+    const trims = `${this.#trims} deletions of segments, ${this.#trimmed} messages gone with them`;
     const polls = `${this.#autoCommits} polls of members with auto-commit`;
-    return [
-      counts,
-      `${rolls}, ${this.#trimmed} messages gone with them, ${polls}`,
-      `${this.#operations} operations, ${this.#faults} faults`,
-    ];
+    return [counts, `${rolls}, ${trims}, ${polls}`, `${this.#operations} operations, ${this.#faults} faults`];
   }
 }
 

@@ -10,6 +10,8 @@ import { runHistory } from "../testing/cluster-history/run-history.ts";
 const SEEDS = [1, 2, 4];
 /** Topics of this one have small segments, and the polls of its group's members have auto-commit. */
 const ROLLING_SEED = 5;
+/** Nodes of the first one lose power right behind rolls, those of the other one their newest segments. */
+const ROLL_LOSS_SEEDS = [7, 53];
 
 describe("A cluster whose nodes, disks and links fail", () => {
   for (const seed of SEEDS) {
@@ -17,6 +19,13 @@ describe("A cluster whose nodes, disks and links fail", () => {
       const { acknowledged, ticks, operations, faults } = await runHistory(seed);
       assert.ok(acknowledged > 0, "something was written");
       assert.ok(ticks >= TICKS_MIN && operations >= OPERATIONS_MIN && faults >= FAULTS_MIN, "it was long");
+    });
+  }
+
+  for (const seed of ROLL_LOSS_SEEDS) {
+    it(`keeps them where nodes lose something right behind the beginning of a segment (seed ${seed}).`, async () => {
+      const { rollLosses } = await runHistory(seed);
+      assert.ok(rollLosses > 0, "something was lost there");
     });
   }
 

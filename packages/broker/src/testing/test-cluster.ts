@@ -6,7 +6,8 @@ import {
   type CrashKeep,
   createSimPeerBuses,
   createSimPlatform,
-  type DiskFaults,
+  type DiskCall,
+  type DiskFault,
   type Packet,
   SimClock,
   SimDisk,
@@ -43,6 +44,8 @@ interface Node {
   clockRate: number;
   /** Longest time a call to its disk takes; 0 for none. */
   diskLatencyMaxMs: number;
+  /** The same for a datasync, where that is longer. */
+  syncLatencyMaxMs: number;
 }
 
 /** What a test says of its cluster; everything else is as a server that was told nothing. */
@@ -55,8 +58,8 @@ export interface TestClusterOptions {
   readonly clock?: SimClock;
   /** All nodes encrypt with it what they store. */
   readonly key?: Uint8Array | undefined;
-  /** Sees every call to the disk of every node, and may let it fail. */
-  readonly diskFaults?: DiskFaults;
+  /** Sees every call to the disk of every node, with the node's number, and may let it fail. */
+  readonly diskFaults?: (call: DiskCall, at: number) => DiskFault | undefined;
   /** Message memory of each node in bytes; default 16 MiB. */
   readonly poolLength?: number;
   /** Bytes of a block of it; default 64 KiB. A read takes one for each segment at least. */
@@ -94,7 +97,7 @@ export class TestCluster {
   readonly #key: Uint8Array | undefined;
   readonly #poolLength: number;
   readonly #blockLength: number;
-  readonly #diskFaults: DiskFaults | undefined;
+  readonly #diskFaults: TestClusterOptions["diskFaults"];
   readonly #seed: number;
   readonly #random: SimRandom;
 
@@ -117,6 +120,7 @@ export class TestCluster {
         clockRate: 1,
         isDead: true,
         diskLatencyMaxMs: 0,
+        syncLatencyMaxMs: 0,
       },
     }));
     this.#buses = createSimPeerBuses({
@@ -282,16 +286,19 @@ export class TestCluster {
   }
 
   #emptyDisk(at: number): SimDisk {
+    // A disk asks what goes wrong with a call right before it asks when that call ends.
+    let isSync = false;
     const schedule = (completion: () => void) => {
-      const latencyMaxMs = this.nodes[at]?.diskLatencyMaxMs ?? 0;
+      const { diskLatencyMaxMs = 0, syncLatencyMaxMs = 0 } = this.nodes[at] ?? {};
+      const latencyMaxMs = isSync ? Math.max(diskLatencyMaxMs, syncLatencyMaxMs) : diskLatencyMaxMs;
       if (latencyMaxMs === 0) queueMicrotask(completion);
       else this.clock.setTimer(this.#random.fraction() * latencyMaxMs, completion);
     };
-    const faults = this.#diskFaults;
-    return new SimDisk({
-      ...{ seed: 10 * this.#seed + at + 1, schedule },
-      ...(faults === undefined ? {} : { faults }),
-    });
+    const faults = (call: DiskCall) => {
+      isSync = call.kind === "datasync";
+      return this.#diskFaults?.(call, at);
+    };
+    return new SimDisk({ seed: 10 * this.#seed + at + 1, schedule, faults });
   }
 
   /** The clock of one start of a node: for what was killed no time passes any more. */

@@ -71,7 +71,9 @@ export class Administrator extends Actor {
     const partitionsCount = 1 + this.below(PARTITIONS_MAX);
     const plan = this.world.plan.topic(this.#made);
     const partitions = Array.from({ length: partitionsCount }, (_, at) => this.#oracleOf(name, at, plan));
-    const durability = this.#isPersisted || this.below(2) === 0 ? "persisted" : "replicated";
+    // The first one, which stays and rolls, is replicated where anything is.
+    const isPersisted = this.#isPersisted || (this.below(2) === 0 && this.#made > 1);
+    const durability = isPersisted ? "persisted" : "replicated";
     const options = optionsOf(plan, durability);
     const stream = toIdentifier(STREAM);
     await this.#change({

@@ -1,6 +1,8 @@
 import type { Packet, SimDisk, SimRandom } from "@millrace/platform/sim";
-import { LocalPartition } from "../../partition-plane/local-partition.ts";
 import { syncNames } from "../sync-names.ts";
+import { Losses } from "./history-losses.ts";
+import { messageFilesOf, removeNewest } from "./history-message-files.ts";
+import { type RollLoss, RollLosses } from "./history-roll-losses.ts";
 import { FAULTS_MIN, type HistoryWorld, OPERATIONS_MIN, TICKS_MIN } from "./history-world.ts";
 
 /** What a seed may do to the nodes. */
@@ -12,7 +14,7 @@ export interface FaultKinds {
   readonly hasPowerLoss: "often" | "apart" | "never";
   /** One directory is lost, once. */
   readonly hasWipe: boolean;
-  /** The newest segment of a partition goes from one disk with all its files, once. */
+  /** The newest segment of a partition goes from one disk with all its files, beside no other loss. */
   readonly hasGoneFiles: boolean;
   /** A bit changes by itself on one disk, once; never beside a lost directory. */
   readonly hasRot: boolean;
@@ -29,6 +31,8 @@ const CALMS_MAX_MS = [10_000, 30_000, 60_000] as const;
 /** With few operations it lasts so many times as long at most; the rest are done when all is mended. */
 const LENGTH_FACTOR_MAX = 2;
 const DISK_LATENCY_MAX_MS = 40;
+/** Most of the time that some disks take goes into syncs, beside which a node writes on. */
+const SYNC_LATENCY_MAX_MS = 300;
 const DELAY_MAX_MS = 120;
 /** Time until an operator replaces a disk that rots, or until all nodes serve after that. */
 const ROT_MAX_MS = 20_000;
@@ -46,6 +50,8 @@ export class Faults {
   /** Chances by which a frame is lost, comes twice or late. */
   #noise = { loss: 0, repeat: 0, delay: 0 };
   #isWiped = false;
+  readonly #losses: Losses;
+  readonly #rollLosses: RollLosses;
   readonly #underWay = new Set<Promise<void>>();
 
   constructor(world: HistoryWorld, random: SimRandom, kinds: FaultKinds) {
@@ -53,6 +59,9 @@ export class Faults {
     this.#random = random;
     this.#kinds = kinds;
     const { cluster } = world;
+    this.#losses = new Losses(cluster);
+    const does = (who: string, what: string) => this.#does(who, what);
+    this.#rollLosses = new RollLosses({ world, random, losses: this.#losses, cut: this.#cut, does });
     cluster.passes = ({ from, to }) => !this.#cut.has(`${from}-${to}`);
     cluster.delaysOf = (packet) => this.#delaysOf(packet);
   }
@@ -61,6 +70,7 @@ export class Faults {
   async run(): Promise<void> {
     const { world } = this;
     const calmMaxMs = CALMS_MAX_MS[this.#random.below(CALMS_MAX_MS.length)]!;
+    if (this.#rollLoss === "power") this.#slowSyncs();
     await this.#storm();
     while (!this.#isEnough()) {
       world.isCalm = true;
@@ -69,6 +79,7 @@ export class Faults {
       await this.#storm();
     }
     await Promise.all(this.#underWay);
+    for (const node of world.cluster.nodes) node.syncLatencyMaxMs = 0;
     world.trace("faults", `healed after ${world.faults}`);
     world.healedMs = world.nowMs;
     world.ticksMended = world.ticks;
@@ -82,15 +93,6 @@ export class Faults {
     return this.#world.cluster.nodes.every(({ broker }) => broker !== undefined);
   }
 
-  /** Every replica of a partition takes part: each has what was acknowledged until it did. */
-  get #areAllNormal(): boolean {
-    return this.#world.cluster.nodes.every(({ broker }) => {
-      const handles = [...(broker?.shard.partitions.handles() ?? [])];
-      const isNormal = ({ group }: LocalPartition) => group.replica?.status === "normal";
-      return broker !== undefined && handles.every((one) => one instanceof LocalPartition && isNormal(one));
-    });
-  }
-
   #isEnough(): boolean {
     const { ticks, faults, operations } = this.#world;
     if (ticks < TICKS_MIN || faults < FAULTS_MIN) return false;
@@ -100,11 +102,27 @@ export class Faults {
   /** Does harm some times, one beside the other. */
   async #storm(): Promise<void> {
     const count = STORM_MIN + this.#random.below(STORM_MAX - STORM_MIN);
+    this.#losses.look();
     for (let number = 0; number < count; number += 1) {
       await this.#world.sleep(1 + this.#random.below(PAUSE_MAX_MS));
-      const harm = this.#harm().finally(() => this.#underWay.delete(harm));
+      const isBehindRoll = number === 0 && this.#rollLoss !== undefined;
+      const harm = (isBehindRoll ? this.#loseBehindRoll() : this.#harm()).finally(() =>
+        this.#underWay.delete(harm),
+      );
       this.#underWay.add(harm);
     }
+  }
+
+  /** What a node may lose behind a roll: where power takes nothing that counts nothing is tried. */
+  get #rollLoss(): RollLoss | undefined {
+    const { hasGoneFiles, hasPowerLoss } = this.#kinds;
+    if (!this.#world.plan.isRolling) return undefined;
+    return hasGoneFiles ? "newest" : hasPowerLoss === "apart" ? "power" : undefined;
+  }
+
+  async #loseBehindRoll(): Promise<void> {
+    const what = this.#rollLoss;
+    if (what !== undefined) await this.#rollLosses.lose(what);
   }
 
   /** Notes a fault that does something. */
@@ -131,7 +149,8 @@ export class Faults {
       case 3:
         return this.#powerLoss(at);
       case 4:
-        return this.#kinds.hasGoneFiles ? this.#loseNewest(at) : this.#wipe(at);
+        if (this.#kinds.hasGoneFiles) return this.#loseNewest(at);
+        return this.#rollLoss === undefined ? this.#wipe(at) : this.#loseBehindRoll();
       case 5:
         return this.#spoil();
       case 6:
@@ -151,7 +170,8 @@ export class Faults {
     const { disk } = node;
     // Meanwhile a folder may go, or the node may end; or another one loses power.
     if (this.#random.chance(0.5)) await syncNames(disk).catch(() => undefined);
-    if (node.disk !== disk || (hasPowerLoss === "apart" && !this.#areAllNormal)) return;
+    if (node.disk !== disk || (hasPowerLoss === "apart" && !this.#losses.mayLose)) return;
+    if (hasPowerLoss === "apart") this.#losses.note();
     await this.#down([at], `powerless, keeps ${keep}`, (one) => this.#world.cluster.crash(one, { keep }));
   }
 
@@ -163,21 +183,14 @@ export class Faults {
 
   /** Of a partition with one segment that is all its files. */
   async #loseNewest(at: number): Promise<void> {
-    if (this.#isWiped || !this.#areAllUp) return;
-    this.#isWiped = true;
+    if (this.#world.cluster.nodes[at]?.broker === undefined || !this.#losses.mayLose) return;
+    this.#losses.note();
     const { world } = this;
     world.end(at, () => world.cluster.kill(at));
     const { disk } = world.cluster.nodes[at]!;
-    // One that has just begun may have its `.ops` only.
-    const files = [...(await messageFilesOf(disk)), ...(await messageFilesOf(disk, ".ops"))];
-    const picked = files[this.#random.below(files.length)] ?? "";
-    const folder = picked.slice(0, picked.lastIndexOf("/") + 1);
-    const segments = files.filter((path) => path.startsWith(folder)).map(withoutKind);
-    const newest = segments.sort(byAge).at(-1);
-    if (newest !== undefined) {
-      this.#does(`n${at}`, `killed, and ${newest} is gone`);
-      for (const kind of ["log", "ops", "index"]) await disk.removeFile(`${newest}.${kind}`);
-    }
+    const files = await messageFilesOf(disk);
+    const newest = await removeNewest(disk, files[this.#random.below(files.length)] ?? "");
+    if (newest !== undefined) this.#does(`n${at}`, `killed, and ${newest} is gone`);
     await this.#startLater(at);
   }
 
@@ -262,6 +275,15 @@ export class Faults {
     this.#world.trace("links", "clean");
   }
 
+  /** For the whole history: what is not synced when power fails is as much as may be. */
+  #slowSyncs(): void {
+    for (const [at, node] of this.#world.cluster.nodes.entries()) {
+      if (!this.#random.chance(0.6)) continue;
+      node.syncLatencyMaxMs = 1 + this.#random.below(SYNC_LATENCY_MAX_MS);
+      this.#world.trace(`n${at}`, `slow syncs ${node.syncLatencyMaxMs}`);
+    }
+  }
+
   async #slow(at: number): Promise<void> {
     const node = this.#world.cluster.nodes[at];
     if (node === undefined) return;
@@ -270,26 +292,4 @@ export class Faults {
     await this.#world.sleep(1 + this.#random.below(FAULT_MAX_MS));
     node.diskLatencyMaxMs = 0;
   }
-}
-
-/** The files of all partitions that hold messages, or those of another kind. */
-async function messageFilesOf(disk: SimDisk, ending = ".log", path = "streams"): Promise<string[]> {
-  const found: string[] = [];
-  for (const { name, kind } of await disk.readDirectory(path)) {
-    const inner = `${path}/${name}`;
-    if (kind === "directory") found.push(...(await messageFilesOf(disk, ending, inner)));
-    else if (name.endsWith(ending)) found.push(inner);
-  }
-  return found;
-}
-
-/** The path of a segment without what tells its files apart. */
-function withoutKind(path: string): string {
-  return path.slice(0, path.lastIndexOf("."));
-}
-
-/** Orders the files of one partition as their segments were begun: by purges, then by offset. */
-function byAge(one: string, other: string): number {
-  const generationOf = (path: string) => Number(/\.g(\d+)$/.exec(path)?.[1] ?? 0);
-  return generationOf(one) - generationOf(other) || (one < other ? -1 : 1);
 }

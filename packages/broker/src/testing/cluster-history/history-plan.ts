@@ -24,13 +24,14 @@ export type AutoCommits = "never" | "some" | "all";
 /** What a seed plays beside its faults. */
 export class HistoryPlan {
   readonly autoCommits: AutoCommits;
-  readonly #isRolling: boolean;
+  /** The first topic and most others have small segments. */
+  readonly isRolling: boolean;
   readonly #random: SimRandom;
 
   /** @param random  of its own: where segments do not roll, nothing else depends on it */
   constructor(random: SimRandom) {
     this.#random = random;
-    this.#isRolling = random.chance(0.6);
+    this.isRolling = random.chance(0.6);
     this.autoCommits = (["never", "never", "some", "all"] as const)[random.below(4)]!;
   }
 
@@ -38,7 +39,7 @@ export class HistoryPlan {
   topic(number: number): TopicPlan {
     const isPermanent = number % 2 === 1;
     const kept = { isPurged: false, isTrimmed: false, expiryMs: undefined };
-    if (!this.#isRolling || !(number === 1 || this.#random.chance(0.75)))
+    if (!this.isRolling || !(number === 1 || this.#random.chance(0.75)))
       return { ...kept, segmentSize: undefined, isPurged: !isPermanent };
     const segmentSize = this.#oneOf(SEGMENT_SIZES);
     if (isPermanent) return { ...kept, segmentSize };

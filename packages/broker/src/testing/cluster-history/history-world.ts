@@ -4,6 +4,7 @@ import type { SentBatch } from "./history-batch.ts";
 import type { HistoryClient } from "./history-client.ts";
 import type { TopicOracle } from "./history-oracle.ts";
 import { HistoryPlan } from "./history-plan.ts";
+import type { Rolls } from "./history-rolls.ts";
 
 /** A tick of every replica's clock, at the pace of the cluster's. */
 const TICK_MS = 10;
@@ -30,6 +31,8 @@ export class HistoryWorld {
   rotten: number | undefined;
   /** It has. */
   isDiskReplaced = false;
+  /** Segments that nodes begin. */
+  readonly rolls: Rolls;
   readonly lines: string[] = [];
   /** When everything was mended: nothing goes wrong any more. */
   healedMs: number | undefined;
@@ -39,6 +42,8 @@ export class HistoryWorld {
   operations = 0;
   /** Faults that did something. */
   faults = 0;
+  /** Losses of a node right behind the beginning of a segment. */
+  rollLosses = 0;
   /** Deletions of segments that were answered. */
   trims = 0;
   /** Polls of members that stored the offset of what they brought. */
@@ -48,8 +53,10 @@ export class HistoryWorld {
 
   readonly #note: ((line: string) => void) | undefined;
 
-  constructor(seed: number, cluster: TestCluster, note?: (line: string) => void) {
+  /** @param rolls  sees the calls to the disks of the cluster */
+  constructor(seed: number, cluster: TestCluster, rolls: Rolls, note?: (line: string) => void) {
     this.#note = note;
+    this.rolls = rolls;
     this.seed = seed;
     this.cluster = cluster;
     this.plan = new HistoryPlan(this.randomOf(PLAN_ACTOR));

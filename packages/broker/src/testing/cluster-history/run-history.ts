@@ -29,6 +29,8 @@ export interface HistoryEnd {
   readonly ticks: number;
   /** Segments that were begun behind others. */
   readonly rolls: number;
+  /** Losses of a node right behind the beginning of a segment. */
+  readonly rollLosses: number;
   /** Deletions of segments. */
   readonly trims: number;
   /** Acknowledged messages that were gone with their segments at the end. */
@@ -95,7 +97,7 @@ export async function runHistory(seed: number, note?: (line: string) => void): P
     diskFaults: rolls.see,
     key: seed % ENCRYPTED_EVERY === 0 ? new Uint8Array(KEY_LENGTH).fill(seed) : undefined,
   });
-  const world = new HistoryWorld(seed, cluster, note);
+  const world = new HistoryWorld(seed, cluster, rolls, note);
   try {
     await play(world);
   } catch (error) {
@@ -103,8 +105,8 @@ export async function runHistory(seed: number, note?: (line: string) => void): P
   }
   const acknowledged = world.topics.reduce((sum, topic) => sum + topic.acknowledgedCount, 0);
   const trimmed = world.topics.reduce((sum, topic) => sum + topic.trimmedCount, 0);
-  const { lines, operations, faults, ticksMended: ticks, trims, autoCommits } = world;
-  const played = { rolls: rolls.count, trims, trimmed, autoCommits };
+  const { lines, operations, faults, ticksMended: ticks, trims, autoCommits, rollLosses } = world;
+  const played = { rolls: rolls.count, rollLosses, trims, trimmed, autoCommits };
   return { lines, acknowledged, operations, faults, ticks, ...played, simulatedMs: world.nowMs };
 }
 
