@@ -20,7 +20,7 @@ export type RollLoss = "power" | "newest";
 /** Longest time until a segment begins. */
 const ROLL_MAX_MS = 6000;
 /** Between that and the loss: at once, while files are synced, or with messages in the segment. */
-const BEHIND_MAX_MS = [1, 15, 150, 1000] as const;
+const BEHIND_MAX_MS = { power: [1, 15, 150, 1000], newest: [15, 150, 1000, 1000] } as const;
 const DISK_LATENCY_MAX_MS = 20;
 const DOWN_MAX_MS = 1500;
 /** For so long the node that has everything is away: for an election without it. */
@@ -58,7 +58,7 @@ export class RollLosses {
     const isBehindCut = random.chance(0.75);
     if (isBehindCut) this.#cutOff(behind);
     if (random.chance(0.3)) node.diskLatencyMaxMs = 1 + random.below(DISK_LATENCY_MAX_MS);
-    const rolled = await this.#roll(at);
+    const rolled = await this.#roll(at, BEHIND_MAX_MS[what]);
     const hasLost = rolled !== undefined && (await this.#lose(what, at, rolled));
     node.diskLatencyMaxMs = 0;
     if (isBehindCut) this.#mend(behind);
@@ -73,7 +73,7 @@ export class RollLosses {
   }
 
   /** Waits until a node begins a segment behind another, and a little longer; nothing when it does not. */
-  async #roll(at: number): Promise<string | undefined> {
+  async #roll(at: number, behindMaxMs: readonly number[]): Promise<string | undefined> {
     const { world, random } = this.#tools;
     const path = await new Promise<string | undefined>((resolve) => {
       const end = world.rolls.onNext(at, resolve);
@@ -83,8 +83,7 @@ export class RollLosses {
       });
     });
     if (path !== undefined) {
-      const behindMs = random.fraction() * BEHIND_MAX_MS[random.below(BEHIND_MAX_MS.length)]!;
-      await world.sleep(behindMs);
+      await world.sleep(random.fraction() * behindMaxMs[random.below(behindMaxMs.length)]!);
     }
     return path;
   }
