@@ -28,7 +28,7 @@ const AWAY_MIN_MS = 2500;
 const AWAY_MAX_MS = 9000;
 
 /**
- * A node loses something right behind the beginning of a segment, when its word weighs most: of the two others
+ * A node loses something right behind the beginning of a segment, when its word weighs most: of the others
  * one was cut off meanwhile and lacks what was acknowledged, the one that has it is away when the first comes
  * back. Where that one says that it has what it lost, or that it never had it, something acknowledged goes.
  */
