@@ -3,9 +3,9 @@ import { describe, it } from "node:test";
 import { ErrorCode } from "@millrace/errors";
 import type { SimDisk } from "@millrace/platform/sim";
 import { decodeGetConsumerOffsetReply, encodeGetConsumerOffset, toIdentifier } from "@millrace/protocol";
-import { smallCluster } from "../testing/small-cluster.ts";
+import { isPartitions, smallCluster } from "../testing/small-cluster.ts";
 import { pollBody } from "../testing/test-polls.ts";
-import { fillSegments, storeBody } from "../testing/test-topics.ts";
+import { deleteSegmentsBody, fillSegments, storeBody } from "../testing/test-topics.ts";
 import {
   damagesOn,
   equalEverywhere,
@@ -102,6 +102,35 @@ describe("Files of a node's newest segment that are gone", () => {
     assert.ok("outcome" in (await repair(parts, at)));
     const answered = decodeGetConsumerOffsetReply(await cluster.drive(reader.ok("GetConsumerOffset", asked)));
     assert.equal(answered?.storedOffset, 4);
+    await cluster.stop();
+  });
+
+  it("are not the only ones that are missing where they told of a removal: nothing is called damaged.", async () => {
+    const parts = await written();
+    const { cluster, client, backups } = parts;
+    const [at] = backups;
+    const namesOn = async () => {
+      const { disk } = cluster.nodes[at]!;
+      const [folder] = await disk.readDirectory(FOLDER);
+      return (await disk.readDirectory(`${FOLDER}/${folder?.name}`)).map(({ name }) => name).sort();
+    };
+    const [first = ""] = await namesOn();
+    await cluster.drive(client.ok("DeleteSegments", deleteSegmentsBody(1)));
+    for (let names = await namesOn(); names.includes(first); names = await namesOn())
+      await cluster.clock.run(20);
+    cluster.kill(at);
+    await removeOf(cluster.nodes[at]!.disk, 1, [".log", ".ops"]);
+    cluster.passes = (packet) => !isPartitions(packet);
+    await cluster.startNode(at);
+    await openedOn(parts, at);
+    const reader = await cluster.login(at, 300n);
+    const { code } = await cluster.drive(reader.command("PollMessages", pollBody({ count: 100 })));
+    assert.equal(code, ErrorCode.TransientNotAccepted);
+    reader.close();
+    cluster.passes = () => true;
+    await cluster.until(() => cluster.groupNow(at, 0)?.replica?.status === "normal");
+    assert.equal(await damagesOn(parts, at), 0);
+    await equalEverywhere(parts);
     await cluster.stop();
   });
 });

@@ -1,19 +1,25 @@
 import type { PartitionState } from "../partition/partition-state.ts";
-import type { SegmentName } from "../segment/segment-name.ts";
+import { type SegmentName, segmentFileName } from "../segment/segment-name.ts";
 import { damaged } from "./damage.ts";
 import type { RecoverySource } from "./recovery-source.ts";
+import type { FoundSegment } from "./scan-directory.ts";
 import { listUnproven } from "./unproven-segment.ts";
 
 /**
  * Judges a state that ends with a segment behind which another one was begun: that one is gone, or nothing of
  * it can be told from one that never began. What was acknowledged in it is gone too. A replica may have lost
  * that, which is told before anything is changed; where it is damaged besides, and so takes no part, it does
- * not answer for the stored offsets. Else it is a fault, also for the stored offsets, and nobody knows where
- * the offsets that were given out end.
+ * not answer for the stored offsets. Where sealed segments are missing too, what is gone may have told of
+ * their removal: that is a fault as well. Else it is a fault, also for the stored offsets, and nobody knows
+ * where the offsets that were given out end.
  *
+ * @param found  the segments of which there are files
  * @returns true when it is so
  */
-export async function judgeGone({ options, state }: RecoverySource): Promise<boolean> {
+export async function judgeGone(
+  { options, state }: RecoverySource,
+  found: readonly FoundSegment[],
+): Promise<boolean> {
   const next = state.active?.successor ?? removersSegment(state);
   if (next === undefined) return false;
   const path = state.filePath(next, "ops");
@@ -27,6 +33,7 @@ export async function judgeGone({ options, state }: RecoverySource): Promise<boo
       "The newest segment of a partition is gone; the replica may have lost what it held.",
       facts,
     );
+    state.fault ??= missingSealed(state, found);
     if (state.fault !== undefined) state.offsetsFault ??= error;
     if (options.role === "exclusive") await options.onSegmentGone?.();
     return true;
@@ -44,4 +51,15 @@ function removersSegment({ active, journaled }: PartitionState): SegmentName | u
   const { generation } = journaled;
   const isPurged = active !== undefined && active.generation < generation;
   return isPurged && active.damage !== undefined ? { generation, firstOffset: 0 } : undefined;
+}
+
+/** What is said of the first sealed segment whose messages have no file. */
+function missingSealed(state: PartitionState, found: readonly FoundSegment[]) {
+  const there = new Set(
+    found
+      .filter(({ logLength }) => logLength !== undefined)
+      .map((segment) => segmentFileName(segment, "log")),
+  );
+  const isMissing = (segment: SegmentName) => !there.has(segmentFileName(segment, "log"));
+  return state.segments.find((segment) => isMissing(segment) && !state.isTakenAway(segment))?.damage;
 }

@@ -51,7 +51,7 @@ export async function recoverPartition(source: RecoverySource): Promise<Recovery
   const recovery =
     base === undefined ? nothingWritten() : await recoverFrom(source, { base, found, isNewest });
   const inDoubt = await orClosed(recovery, () => judgeLeftovers(source, leftovers, recovery));
-  await orClosed(recovery, () => judgeGone(source));
+  await orClosed(recovery, () => judgeGone(source, found));
   if (state.fault !== undefined) {
     log.error("The partition is damaged and takes no writes.", { path: state.path, error: state.fault });
   }

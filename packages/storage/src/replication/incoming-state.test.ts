@@ -123,7 +123,9 @@ describe("a fetched state of a partition", () => {
       told += 1;
     };
     await to.openUncommitted({ isReplica: true, onSegmentGone });
-    assert.deepEqual([told, to.partition.fault], [1, undefined]);
+    // It also told that the first segment was removed.
+    const { path } = to.partition.fault?.details ?? {};
+    assert.deepEqual([told, path], [1, `${PATH}/${"0".repeat(20)}.log`]);
     await to.partition.close();
     await from.close();
   });
