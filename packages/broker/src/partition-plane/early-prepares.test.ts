@@ -31,20 +31,22 @@ describe("A prepare that comes while its group is being opened", () => {
     assert.deepEqual(taken, [[1, 1], [2, 2]]); // biome-ignore format: one line
   });
 
-  it("holds its message memory until then, and no longer.", () => {
-    const pool = new BlockPool(createChecksumKernel({ memoryLength: 2 * MIB }).memory, { checked: true });
-    const block = pool.allocate(100);
-    assert.ok(block !== undefined);
-    const lease = block.part(0, 100);
-    block.release();
-    const { group, open } = opening();
-    new EarlyPrepares().keep(group, { bytes: lease.bytes, lease }, ({ bytes }) =>
-      assert.equal(bytes.length, 100),
-    );
-    lease.release();
-    assert.equal(pool.leasesOut, 1);
+  it("holds none of the memory of messages: a block that many share would be kept for the least of them.", () => {
+    const pool = new BlockPool(createChecksumKernel({ memoryLength: 4 * MIB }).memory, { checked: true });
+    const [early, { group, open }] = [new EarlyPrepares(), opening()];
+    const taken: number[][] = [];
+    for (const byte of [1, 2]) {
+      const block = pool.allocate(100);
+      assert.ok(block !== undefined);
+      const lease = block.part(0, 100);
+      block.release();
+      lease.bytes.fill(byte);
+      early.keep(group, { bytes: lease.bytes, lease }, ({ bytes }) => taken.push([...new Set(bytes)]));
+      lease.release();
+    }
+    assert.equal(pool.blocksFree, pool.blocksTotal);
     open();
-    assert.equal(pool.leasesOut, 0);
+    assert.deepEqual(taken, [[1], [2]]);
   });
 
   it("is lost when too many wait on the node, or too much, until some have had their turn.", () => {

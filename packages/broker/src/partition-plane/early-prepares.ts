@@ -24,19 +24,12 @@ export class EarlyPrepares {
     if (this.#count >= COUNT_MAX || this.#length + length > LENGTH_MAX) return;
     this.#count += 1;
     this.#length += length;
-    const kept = keptOf(received);
+    // Not where they lie: files may take minutes to be opened, and a block of memory serves many messages.
+    const kept = { bytes: received.bytes.slice(), lease: undefined };
     group.afterOpen(() => {
       this.#count -= 1;
       this.#length -= length;
       deliver(kept);
-      kept.lease?.release();
     });
   }
-}
-
-/** Bytes are lent for the call that brings them. */
-function keptOf({ bytes, lease }: ReceivedBody): ReceivedBody {
-  if (lease === undefined) return { bytes: bytes.slice(), lease };
-  lease.retain();
-  return { bytes, lease };
 }
