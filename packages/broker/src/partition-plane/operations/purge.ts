@@ -120,9 +120,12 @@ function pause(clock: Clock): Promise<void> {
   return new Promise<void>((resolve) => void clock.setTimer(PURGE_RETRY_DELAY_MS, resolve));
 }
 
-/** A replica that was stopped, or could not be opened, hears nothing of what the others commit. */
-function isSilent({ replication, replica }: PartitionGroup): boolean {
-  return replication?.isStopped === true || replica === undefined;
+/**
+ * A replica that was stopped, could not be opened, or lost its log hears nothing of what the others commit;
+ * the last one until it has another's state, which may be never.
+ */
+function isSilent({ replication, replica, isLost }: PartitionGroup): boolean {
+  return replication?.isStopped === true || replica === undefined || isLost;
 }
 
 /**
