@@ -9,20 +9,25 @@ import { pollBody, polled } from "../testing/test-polls.ts";
 import { fillSegments } from "../testing/test-topics.ts";
 
 const FOLDER = "streams/0/topics/0/partitions";
+const ASIDE = "aside";
 const TOPIC = { stream: toIdentifier(0), topic: toIdentifier(0) };
 const PURGE = encodePurgeTopic(TOPIC);
 const DELETE = encodeDeleteTopic(TOPIC);
 
-/** Takes the newest segment away, and the messages of the one before. */
-async function loseLog(disk: SimDisk): Promise<void> {
+/** Puts the newest segment aside, and the messages of the one before. Returns what puts them back. */
+async function loseLog(disk: SimDisk): Promise<(later: SimDisk) => Promise<void>> {
   const [folder] = await disk.readDirectory(FOLDER);
   const path = `${FOLDER}/${folder?.name}`;
   const names = (await disk.readDirectory(path)).map(({ name }) => name).sort();
   const [before, newest] = [...new Set(names.map((name) => name.slice(0, 20)))].slice(-2);
-  for (const name of names) {
-    const isGone = name.startsWith(newest ?? "") || name === `${before}.log`;
-    if (isGone) await disk.removeFile(`${path}/${name}`);
-  }
+  const gone = names.filter((name) => name.startsWith(newest ?? "") || name === `${before}.log`);
+  await disk.makeDirectory(ASIDE);
+  const move = async (on: SimDisk, from: string, to: string) => {
+    for (const name of gone) await on.rename(`${from}/${name}`, `${to}/${name}`);
+    for (const folder of [from, to]) await on.syncDirectory(folder);
+  };
+  await move(disk, path, ASIDE);
+  return (later) => move(later, ASIDE, path);
 }
 
 /** Three segments everywhere. */
@@ -88,6 +93,29 @@ describe("A replica that lost its log and waits for another's state", () => {
     assert.equal(code, ErrorCode.TransientNotCommitted);
     assert.ok(cluster.clock.monotonicMs() - startMs < 15_000);
     await cluster.drive(again.ok("DeleteTopic", DELETE));
+    await cluster.stop();
+  });
+
+  it("gets it from the one node that gets its files back, when all of them lost theirs.", async () => {
+    const parts = await written();
+    const { cluster, client } = parts;
+    client.close();
+    for (const at of [0, 1, 2]) cluster.kill(at);
+    const restores = await Promise.all([0, 1, 2].map((at) => loseLog(cluster.nodes[at]!.disk)));
+    await Promise.all([0, 1, 2].map((at) => cluster.startNode(at)));
+    for (const at of [0, 1, 2]) await cluster.until(() => cluster.groupNow(at, 0)?.isLost);
+    cluster.kill(1);
+    await restores[1]?.(cluster.nodes[1]!.disk);
+    await cluster.startNode(1);
+    for (const at of [0, 1, 2])
+      await cluster.until(() => cluster.groupNow(at, 0)?.replica?.status === "normal");
+    const again = await cluster.login(0, 300n);
+    await cluster.drive(again.ok("SendMessages", sendBody(["behind it"])));
+    const { messages } = polled(await cluster.drive(again.ok("PollMessages", pollBody({ count: 10 }))));
+    assert.deepEqual(
+      messages.slice(-2).map(({ text }) => text),
+      ["tail", "behind it"],
+    );
     await cluster.stop();
   });
 });
