@@ -149,7 +149,7 @@ export class StateFetcher {
     const facts = { group: name, from, op };
     const startMs = clock.monotonicMs();
     log.info(
-      "The state of a group is fetched from another node: its log no longer reaches back so far.",
+      "The state of a group is fetched from another node: operations do not bring this one up to it.",
       facts,
     );
     const ended = () => ({
