@@ -191,4 +191,25 @@ describe("A node that leads the metadata and takes no part in a partition", () =
     await clock.run(60_000);
     assert.equal(asked.length, 2);
   });
+
+  it("keeps it when it takes part again before all have answered.", async () => {
+    const clock = new SimClock();
+    const heard: unknown[] = [];
+    const hear = (input: unknown) => heard.push(input);
+    const metadata = { isPrimary: true, hear } as unknown as MetadataPlane;
+    const normal = { status: "normal", view: 1, op: 0, commit: 0 } as const;
+    const standings = [{ ...normal, status: "silent" } as const, normal];
+    const partitions = [{ streamId: 0, topicId: 0, partitionId: 0, standings }];
+    const nodes = [0, 1].map((replica) => ({ replica, metadata: normal }));
+    const isBack = { now: false };
+    const collect: GroupStandings["collect"] = (_page, done) =>
+      void clock.setTimer(500, () => done({ nodes, partitions, next: undefined }));
+    const groups = () => [(isBack.now ? { replica: normal } : {}) as PartitionGroup];
+    const end = new UnfitLeader({ clock, metadata, standings: { collect }, replica: 0, groups }).start();
+    await clock.run(3100);
+    isBack.now = true;
+    await clock.run(5000);
+    assert.deepEqual(heard, []);
+    end();
+  });
 });

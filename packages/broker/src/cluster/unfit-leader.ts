@@ -88,8 +88,8 @@ export class UnfitLeader {
   /** To the one that takes part in the most partitions, when those are more than this one takes part in. */
   #yieldToFitter(nodes: ClusterGroups["nodes"], counts: readonly number[]): void {
     this.#isComparing = false;
-    if (this.#isStopped) return;
-    const { metadata, replica: own } = this.#options;
+    const { metadata, replica: own, groups } = this.#options;
+    if (this.#isStopped || !lacksSome(groups())) return;
     let best = own;
     for (const { replica, metadata: standing } of nodes)
       if (takesPart(standing) && (counts[replica] ?? 0) > (counts[best] ?? 0)) best = replica;
