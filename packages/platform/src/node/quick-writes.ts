@@ -39,7 +39,8 @@ export interface QuickWriteOptions {
 /**
  * The same calls, but short writes are made where they are asked for: through the thread pool they cost two
  * switches between threads, which is more than the write. Once two have waited for the disk the pool gets
- * them all for a while, so that a slow disk does not hold up every connection. `done` is called after the call.
+ * them all for a while, so that a slow disk does not hold up every connection. `done` is called after the
+ * call.
  *
  * @see docs/adr/0060
  */
