@@ -67,15 +67,19 @@ function folderOf(data: string): string {
   return join(partitions, readdirSync(partitions)[0] ?? "");
 }
 
-function logsOf(data: string): ReadonlyMap<string, Buffer> {
+function filesOf(data: string, ending: string): ReadonlyMap<string, Buffer> {
   const folder = folderOf(data);
-  const names = readdirSync(folder).filter((name) => name.endsWith(".log"));
+  const names = readdirSync(folder).filter((name) => name.endsWith(ending));
   return new Map(names.toSorted().map((name) => [name, readFileSync(join(folder, name))]));
 }
 
-/** Bytes of messages that a node has. */
-function lengthOf(data: string): number {
-  return [...logsOf(data).values()].reduce((sum, { length }) => sum + length, 0);
+const logsOf = (data: string) => filesOf(data, ".log");
+
+/** Bytes of messages that a node has, and of what tells of them. */
+function lengthsOf(data: string): string {
+  const lengthOf = (ending: string) =>
+    [...filesOf(data, ending).values()].reduce((sum, { length }) => sum + length, 0);
+  return `${lengthOf(".log")} ${lengthOf(".ops")}`;
 }
 
 /** Changes a bit in each of some segments' messages. */
@@ -95,7 +99,8 @@ test("a node whose files changed while it was stopped gets the good bytes back, 
     const writer = await until(() => servers.login(0));
     await createTopic(writer);
     for (let at = 0; at < MESSAGES; at += 1) await send(writer, MESSAGE);
-    await until(async () => (lengthOf(servers.dataOf(2)) === lengthOf(servers.dataOf(0)) ? true : undefined));
+    const held = () => NODES.map((at) => lengthsOf(servers.dataOf(at)));
+    await until(async () => (new Set(held()).size === 1 ? true : undefined));
     await servers.kill(2);
     damage(servers.dataOf(2), [0, 3, -1]);
     await servers.startAgain(2);
