@@ -7,6 +7,7 @@ import {
   type Partition,
   type PartitionIdentity,
 } from "@millrace/storage";
+import type { Prepare } from "@millrace/vsr";
 import type { GroupContext, ReplicationContext } from "./group-context.ts";
 import { incomingPath, partitionPath } from "./partition-path.ts";
 import type { RecoveredGroup } from "./replica-of.ts";
@@ -28,6 +29,7 @@ export class GroupRecovery {
   readonly #disk: Disk;
   #isNew = false;
   #isForgotten = false;
+  #isEmpty = false;
 
   constructor(
     context: GroupContext,
@@ -70,7 +72,8 @@ export class GroupRecovery {
       await installIncoming(disk, { from: incomingPath(this.#identity), to: path });
       await this.#write({ hasIncoming: false });
     }
-    if (isKnown && !(await holdsSegment(disk, path))) {
+    this.#isEmpty = !this.#isNew && !(await holdsSegment(disk, path));
+    if (this.#isEmpty && isKnown) {
       await this.#noteLoss(
         "The files of a partition are gone; the replica may have lost what it acknowledged.",
       );
@@ -117,16 +120,23 @@ export class GroupRecovery {
    * @see docs/adr/0066
    */
   async recover(partition: Partition, needsState = false): Promise<RecoveredGroup> {
-    const facts = { isNew: this.#isNew, isForgotten: this.#isForgotten };
+    const facts = { isNew: this.#isNew, isForgotten: this.#isForgotten, isLost: this.#isEmpty };
     const withoutJournal = { ...facts, suffix: [], stateNeeded: partition.committedOp };
     if (needsState) return withoutJournal;
+    const suffix = await this.#readWhole(partition);
+    if (suffix !== undefined) return { ...facts, suffix };
+    await this.#noteLoss("Files of a partition are gone; the replica may have lost what it acknowledged.");
+    return { ...withoutJournal, isLost: true };
+  }
+
+  /** The journaled ops that are not known to be committed; nothing when files of the journal are gone. */
+  async #readWhole(partition: Partition): Promise<readonly Prepare[] | undefined> {
+    if (await this.#isFileGone(partition.fault)) return undefined;
     try {
-      if (await this.#isFileGone(partition.fault)) throw partition.fault;
-      return { ...facts, suffix: await readSuffix(this.#context, partition) };
+      return await readSuffix(this.#context, partition);
     } catch (error) {
-      if (!(await this.#isFileGone(error))) throw error;
-      await this.#noteLoss("Files of a partition are gone; the replica may have lost what it acknowledged.");
-      return { ...withoutJournal, isLost: true };
+      if (await this.#isFileGone(error)) return undefined;
+      throw error;
     }
   }
 

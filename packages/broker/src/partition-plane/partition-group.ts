@@ -94,7 +94,7 @@ export class PartitionGroup {
     return this.#partition?.isAhead === true;
   }
 
-  /** Files of the journal are gone, and another replica's state has not taken the place of the rest yet. */
+  /** Files of the journal are gone, and the replica has not been given the log of a view yet. */
   get isLost(): boolean {
     return this.#isLost;
   }
@@ -206,7 +206,6 @@ export class PartitionGroup {
     for (const queued of this.#inFlight.drain()) this.#fail(queued, ErrorCode.TransientNotCommitted);
     partition.commit(op);
     this.#partition = partition;
-    this.#isLost = false;
     this.#whenOpen.tell();
     this.replication?.hear({ kind: "state-installed", op, checksum });
   }
@@ -320,6 +319,7 @@ export class PartitionGroup {
       else if (output.kind === "reject") this.#rejected(output, proposed);
       else this.replication?.perform(output);
     }
+    if (this.#replica?.status === "normal") this.#isLost = false;
   }
 
   /** An operation that this replica did not number is in flight; its client may ask again here. */

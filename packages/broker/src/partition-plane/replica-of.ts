@@ -14,7 +14,10 @@ export interface RecoveredGroup {
    * Given: nothing of the journal counts, and another replica's state of this op or a later one replaces it.
    */
   readonly stateNeeded?: number;
-  /** That is so because files of the journal are gone: until then nobody is shown what is left. */
+  /**
+   * Files of the journal are gone, some or all, or never were here: until the replica holds the log of a view,
+   * by another's state or op by op, nobody is shown what is left.
+   */
   readonly isLost?: boolean;
 }
 
