@@ -40,3 +40,15 @@ it("A run that is noted stays noted over a loss of power; one that was only look
   assert.equal((await MachineRun.read(after, FOLDER, "a")).isAnother, false);
   assert.equal((await MachineRun.read(after, FOLDER, "b")).isAnother, true);
 });
+
+it("A note that cannot be read, or is no note, is one of another run, and is replaced.", async () => {
+  const disk = await emptyDisk();
+  await disk.writeWhole(`${FOLDER}/machine-run`, new Uint8Array(1000));
+  const tooLong = await MachineRun.read(disk, FOLDER, "a");
+  disk.setFaults(({ kind }) => (kind === "read" ? { kind: "error", errno: "EIO" } : undefined));
+  const unreadable = await MachineRun.read(disk, FOLDER, "a");
+  disk.setFaults(undefined);
+  assert.deepEqual([tooLong.isAnother, unreadable.isAnother], [true, true]);
+  await unreadable.note();
+  assert.equal((await MachineRun.read(disk, FOLDER, "a")).isAnother, false);
+});

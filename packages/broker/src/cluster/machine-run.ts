@@ -1,3 +1,4 @@
+import { isCodedError } from "@millrace/errors";
 import type { Disk } from "@millrace/platform";
 
 /** Its name, below the metadata. */
@@ -25,11 +26,11 @@ export class MachineRun {
   /**
    * @param folder  where the file is
    * @param bootId  names the machine's run, see `Host`
-   * @throws CodedError what the disk answers
+   * A note that cannot be read is one of another run: it only spares a fetch of what others have.
    */
   static async read(disk: Disk, folder: string, bootId: string): Promise<MachineRun> {
     const path = `${folder}/${FILE}`;
-    const noted = await disk.readWhole(path, LENGTH_MAX);
+    const noted = await disk.readWhole(path, LENGTH_MAX).catch(ofAnotherRun);
     const isSame = bootId !== "" && noted !== undefined && new TextDecoder().decode(noted) === bootId;
     return new MachineRun(disk, path, { bootId, isAnother: !isSame });
   }
@@ -48,4 +49,9 @@ export class MachineRun {
     await this.#disk.writeWhole(this.#path, new TextEncoder().encode(this.#bootId));
     this.#isAnother = false;
   }
+}
+
+/** @throws unknown what no disk answers */
+function ofAnotherRun(error: unknown): undefined {
+  if (!isCodedError(error)) throw error;
 }

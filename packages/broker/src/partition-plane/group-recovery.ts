@@ -129,7 +129,7 @@ export class GroupRecovery {
     return { ...withoutJournal, isLost: true };
   }
 
-  /** The journaled ops that are not known to be committed; nothing when files of the journal are gone. */
+  /** The journaled ops that are not known to be committed; nothing when files with some of them are gone. */
   async #readWhole(partition: Partition): Promise<readonly Prepare[] | undefined> {
     if (await this.#isFileGone(partition.fault)) return undefined;
     try {

@@ -1,4 +1,3 @@
-import { CodedError, ErrorCode } from "@millrace/errors";
 import { baseOffsetAt, batchChecksumAt, type ChecksumKernel } from "@millrace/framing";
 import { type BatchCipher, bodyChecksum, type Partition, type StoredPrepare } from "@millrace/storage";
 import type { Prepare, PrepareFields } from "@millrace/vsr";
@@ -35,24 +34,23 @@ export function prepareOf(making: PrepareMaking, stored: StoredPrepare): Prepare
 }
 
 /**
- * Journaled ops that are not known to be committed, in order. Their batches stay in the files.
+ * Journaled ops that are not known to be committed, in order; nothing when one lies in no file any more. Their
+ * batches stay in the files.
  * @throws CodedError what the disk answers; `PartitionDamaged`
  */
-export async function readSuffix(making: PrepareMaking, partition: Partition): Promise<readonly Prepare[]> {
+export async function readSuffix(
+  making: PrepareMaking,
+  partition: Pick<Partition, "committedOp" | "lastOp" | "readPrepare">,
+): Promise<readonly Prepare[] | undefined> {
   const suffix: Prepare[] = [];
   for (let op = partition.committedOp + 1; op <= partition.lastOp; op += 1) {
     const stored = await partition.readPrepare(op);
-    if (stored === undefined) throw unreadable(partition, op);
+    if (stored === undefined) return undefined;
     const prepare = prepareOf(making, stored);
     stored.batchLease?.release();
     suffix.push(withoutBatch(prepare));
   }
   return suffix;
-}
-
-function unreadable({ identity }: Partition, op: number): CodedError {
-  const text = `Operation ${op} is journaled and cannot be read back.`;
-  return new CodedError(ErrorCode.PartitionDamaged, text, { details: { ...identity, op } });
 }
 
 /** What it holds is in the journal. */

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { silentLog } from "@millrace/platform";
 import { SeededRandom } from "@millrace/testkit";
+import { RECORD_HEADER_LENGTH } from "../op-record/record.ts";
 import { Bench, IDENTITY, kernel, PATH } from "../partition/partition-fixture.test.ts";
 import { cutPartition } from "./cut-partition.ts";
 
@@ -52,6 +53,12 @@ async function seenOf(bench: Bench) {
       partition.rememberedRequest((7n << 64n) | 5n, 1, BigInt(at + 1)),
     ),
   };
+}
+
+async function filesOf(bench: Bench): Promise<Map<string, Uint8Array>> {
+  const files = new Map<string, Uint8Array>();
+  for (const name of await bench.fileNames()) files.set(name, await bench.fileBytes(name));
+  return files;
 }
 
 /** What a history is seen as at once, and after ten more ops and a kill. */
@@ -126,6 +133,28 @@ describe("a partition whose last ops are cut off", () => {
     await bench.open();
     assert.equal(bench.partition.lastOp, 3);
     assert.equal(bench.partition.consumerOffset(1, 7), 2);
+    await bench.close();
+  });
+
+  it("knows what was committed though power took away how the first cut said it", async () => {
+    const bench = await history(4, 0, 2);
+    const keep = 5;
+    for (let at = 1; bench.partition.segmentCount < 3; at += 1) await bench.append([`${at} `.repeat(100)]);
+    assert.ok(bench.partition.lastOp > keep);
+    bench.commitMax = keep;
+    for (const at of [1, 2]) await bench.append([`${at} names what is committed`]);
+    await bench.close();
+    const before = await filesOf(bench);
+    await cut(bench, keep);
+    const after = await filesOf(bench);
+    const marked = [...after.keys()].toSorted().findLast((name) => name.endsWith(".ops")) ?? "";
+    const newer = [...before].filter(([name]) => name.slice(0, 20) > marked.slice(0, 20));
+    assert.ok(newer.length > 0, "segments went");
+    for (const [name, bytes] of newer) await bench.setFile(name, bytes);
+    await bench.setFile(marked, (after.get(marked) ?? assert.fail()).fill(0, -RECORD_HEADER_LENGTH));
+    await cut(bench, keep);
+    await bench.openUncommitted();
+    assert.deepEqual([bench.partition.lastOp, bench.partition.committedOp], [keep, keep]);
     await bench.close();
   });
 

@@ -83,7 +83,8 @@ interface Cut {
 
 /**
  * The index goes too: it may name batches that are gone. What was known to be committed is said behind the
- * op that is the last one now, as the files of what is committed may be gone.
+ * op that is the last one now, as the files of what is committed may be gone; a cut that power took away in
+ * between may have left half of that. A segment that is harmed before the op is left to recovery.
  */
 async function cutSegment(source: CutSource, segment: FoundSegment, cut: Cut): Promise<boolean> {
   const { disk, path, kernel } = source;
@@ -91,7 +92,8 @@ async function cutSegment(source: CutSource, segment: FoundSegment, cut: Cut): P
   try {
     const end = await ops.length();
     const ends = await segmentEnd(kernel, ops, { op: cut.op, end });
-    if (!ends.isFollowed && (cut.isLast || ends.opsLength < end)) return false;
+    const isHarmed = ends.opsLength < end && ends.op < cut.op;
+    if (!ends.isFollowed && (cut.isLast || isHarmed)) return false;
     await disk.removeFile(`${path}/${segmentFileName(segment, "index")}`);
     if (segment.logLength !== undefined) await cutLog(source, segment, ends.logLength);
     await ops.truncate(ends.opsLength);
