@@ -15,8 +15,8 @@ export interface RecoveredGroup {
    */
   readonly stateNeeded?: number;
   /**
-   * Files of the journal are gone, some or all, or never were here: until the replica holds the log of a view,
-   * by another's state or op by op, nobody is shown what is left.
+   * Files of the journal are gone, some or all, or never were here: until the replica holds the log of a
+   * view, by another's state or op by op, nobody is shown what is left.
    */
   readonly isLost?: boolean;
 }

@@ -34,8 +34,8 @@ export function prepareOf(making: PrepareMaking, stored: StoredPrepare): Prepare
 }
 
 /**
- * Journaled ops that are not known to be committed, in order; nothing when one lies in no file any more. Their
- * batches stay in the files.
+ * Journaled ops that are not known to be committed, in order; nothing when one lies in no file any more.
+ * Their batches stay in the files.
  * @throws CodedError what the disk answers; `PartitionDamaged`
  */
 export async function readSuffix(
