@@ -6,7 +6,7 @@ import { Bench, type BenchOptions, name, PATH, type Seen } from "../partition/pa
 export async function filled(options: BenchOptions = {}) {
   const disk = new SimDisk({ seed: 1 });
   const bench = await Bench.open({ segmentLengthMax: 1000, tailLengthMax: 0, disk, ...options });
-  await syncUpwards(disk, PATH);
+  await syncUpwards(bench.disk, PATH);
   const all: Seen[] = [];
   while (bench.partition.segmentCount < 4 || all.length % 3 !== 0) {
     const text = `message ${all.length}`;
