@@ -29,7 +29,7 @@ const HARMS: readonly (readonly [string, Harm])[] = [
   ["a sector before it lost", (bytes, note) => bytes.fill(0, Math.floor(note / 512) * 512 - 512, note)],
 ];
 
-/** What no loss of power explains: no replica goes on with that. Records of messages are as long as a note. */
+/** No loss of power explains these: no replica goes on with them. Batches' records are as long as a note. */
 const CHANGES: readonly (readonly [string, Harm])[] = [
   [
     "the record before it changed, and a bit of it",
