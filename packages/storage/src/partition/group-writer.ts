@@ -169,13 +169,9 @@ export class GroupWriter {
     await this.#roll(this.#state.journaled.nextOffset);
   }
 
-  /**
-   * Makes up for the note that the active segment was begun, see `SuccessorNotes`. @param sealed  the one
-   * before
-   */
-  async noteActive(sealed: Segment): Promise<void> {
-    const { active: next } = this.#state;
-    if (next !== undefined) await this.#notes.makeUp({ sealed, next }, () => this.#files.settle());
+  /** Makes up for notes of segments that were begun, see `SuccessorNotes`. */
+  makeUpNotes(): Promise<void> {
+    return this.#notes.makeUp(() => this.#files.settle());
   }
 
   /** Settles when every note of a segment that has begun is written, or could not be. */

@@ -168,8 +168,7 @@ class Opening {
     if (recovery.torn !== undefined) await cutTail(this.#options, recovery.torn);
     const isPurged = journaled.generation !== active?.generation;
     if (isPurged) await writer.rollToJournaled();
-    const before = this.#state.segments.at(-2);
-    if (before !== undefined) await writer.noteActive(before);
+    await writer.makeUpNotes();
   }
 
   #writerOn(files: SegmentFiles, hasClosingRecord: boolean): GroupWriter {

@@ -56,8 +56,9 @@ export interface PartitionOptions {
   /**
    * On a replica, called before anything is changed: the newest segment is gone with its files, so the
    * journal may once have held more than it does. It is opened with what it holds when that has settled, not
-   * at all when it rejects; without the callback it is opened likewise. A partition that is no replica is
-   * damaged then.
+   * at all when it rejects; without the callback it is opened likewise. It has a fault and goes on with
+   * nothing when sealed segments are missing too, or what is left is damaged. A partition that is no replica
+   * is damaged then.
    */
   readonly onSegmentGone?: (() => Promise<void>) | undefined;
   /** Clients whose latest requests are remembered, so that a repetition is known; default 4096. */

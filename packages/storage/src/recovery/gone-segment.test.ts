@@ -3,40 +3,19 @@ import { describe, it } from "node:test";
 import { SimDisk } from "@millrace/platform/sim";
 import { SeededRandom } from "@millrace/testkit";
 import { syncUpwards } from "../data-directory/durable-directory.ts";
-import { Bench, type BenchOptions, name, PATH, type Seen } from "../partition/partition-fixture.test.ts";
+import { Bench, type BenchOptions, name, PATH } from "../partition/partition-fixture.test.ts";
 import { isDamage, lostOffsets } from "./damage-fixture.test.ts";
+import {
+  type End,
+  filled,
+  kill,
+  NOTE_KIND,
+  NOTE_LENGTH,
+  remove,
+  segmentsOf,
+  withoutNote,
+} from "./gone-fixture.test.ts";
 
-/** Several segments of some messages each, the newest of them with some too. */
-async function filled(options: BenchOptions = {}) {
-  const disk = new SimDisk({ seed: 1 });
-  const bench = await Bench.open({ segmentLengthMax: 1000, tailLengthMax: 0, disk, ...options });
-  await syncUpwards(disk, PATH);
-  const all: Seen[] = [];
-  while (bench.partition.segmentCount < 4 || all.length % 3 !== 0) {
-    const text = `message ${all.length}`;
-    all.push({ offset: await bench.append([text]), text });
-  }
-  return { bench, all };
-}
-
-/** First offsets of the segments whose files are there, oldest first. */
-async function segmentsOf(bench: Bench): Promise<number[]> {
-  const names = await bench.fileNames();
-  return names
-    .filter((one) => one.endsWith(".ops"))
-    .map((one) => Number(one.slice(0, 20)))
-    .sort((a, b) => a - b);
-}
-
-async function remove(bench: Bench, first: number, kinds = ["log", "ops", "index"]): Promise<void> {
-  for (const kind of kinds) await bench.disk.removeFile(`${PATH}/${name(first, kind)}`);
-}
-
-type End = (bench: Bench) => Promise<void>;
-const kill: End = async (bench) => {
-  bench.disk = bench.disk.kill();
-  await bench.abandon();
-};
 const loseRest: End = async (bench) => {
   bench.disk = bench.disk.crash({ keep: "none" });
   await bench.abandon();
@@ -235,17 +214,6 @@ describe("a note that a segment was begun", () => {
     await bench.close();
   });
 });
-
-const NOTE_LENGTH = 128;
-/** The kind of the record that notes the next segment. */
-const NOTE_KIND = 6;
-
-/** Cuts a segment's note off, as a release before would have left the file. */
-async function withoutNote(bench: Bench, first: number): Promise<void> {
-  const bytes = await bench.fileBytes(name(first, "ops"));
-  if (bytes[bytes.length - NOTE_LENGTH + 13] === NOTE_KIND)
-    await bench.setFile(name(first, "ops"), bytes.subarray(0, -NOTE_LENGTH));
-}
 
 describe("a segment that was begun", () => {
   for (const isReplica of [false, true]) {

@@ -1,5 +1,6 @@
+import { ErrorCode, isCodedError } from "@millrace/errors";
 import type { PartitionState } from "../partition/partition-state.ts";
-import { type SegmentName, segmentFileName } from "../segment/segment-name.ts";
+import { compareSegmentNames, type SegmentName, segmentFileName } from "../segment/segment-name.ts";
 import { damaged } from "./damage.ts";
 import type { RecoverySource } from "./recovery-source.ts";
 import type { FoundSegment } from "./scan-directory.ts";
@@ -14,14 +15,13 @@ import { listUnproven } from "./unproven-segment.ts";
  * where the offsets that were given out end.
  *
  * @param found  the segments of which there are files
- * @returns true when it is so
  */
 export async function judgeGone(
   { options, state }: RecoverySource,
   found: readonly FoundSegment[],
-): Promise<boolean> {
-  const next = state.active?.successor ?? removersSegment(state);
-  if (next === undefined) return false;
+): Promise<void> {
+  const next = namedSegment(state) ?? removersSegment(state);
+  if (next === undefined) return;
   const path = state.filePath(next, "ops");
   const facts = { path, position: 0, firstOffset: next.firstOffset };
   const error = damaged(
@@ -36,11 +36,22 @@ export async function judgeGone(
     state.fault ??= missingSealed(state, found);
     if (state.fault !== undefined) state.offsetsFault ??= error;
     if (options.role === "exclusive") await options.onSegmentGone?.();
-    return true;
+    return;
   }
+  // What else is damaged may be so since before a repair.
+  if (isCodedError(state.fault, ErrorCode.PartitionDamaged)) state.fault = error;
   listUnproven(state, next, { error, end: next.firstOffset + 1 });
   state.isEndUnknown = true;
-  return true;
+}
+
+/**
+ * The segment behind all others that the latest note tells of. It need not be a note of the last one: files
+ * of that one may be missing since before a repair.
+ */
+function namedSegment({ segments, active }: PartitionState): SegmentName | undefined {
+  const next = segments.findLast(({ successor }) => successor !== undefined)?.successor;
+  if (next === undefined || active === undefined) return undefined;
+  return compareSegmentNames(next, active) > 0 ? next : undefined;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { SparseIndex } from "../index-file/sparse-index.ts";
 import { RecordKind } from "../op-record/record.ts";
+import { successorOf } from "../op-record/successor-mark.ts";
 import type { PartitionState } from "../partition/partition-state.ts";
 import { compareSegmentNames, type SegmentName, segmentFileName } from "../segment/segment-name.ts";
 import { continueInto } from "./continued-segment.ts";
@@ -13,7 +14,7 @@ import { scanRecords } from "./record-scan.ts";
 import type { RecoverySource } from "./recovery-source.ts";
 import type { InDoubt } from "./replay-segment.ts";
 import type { FoundSegment } from "./scan-directory.ts";
-import { listUnproven } from "./unproven-segment.ts";
+import { listUnproven, type Unproven } from "./unproven-segment.ts";
 
 /**
  * Judges a segment behind the state's end whose `.ops` does not begin with a good record.
@@ -60,7 +61,7 @@ async function judgeStranger(
   const records = await wholeRecords(source, segment);
   const end = endOfEvidence(segment, batches, records.endOffset, isExpected);
   if (end !== undefined) {
-    markUnproven(state, segment, batches, Math.min(end, until));
+    markUnproven(state, segment, { batches, end: Math.min(end, until), successor: records.successor });
     return inDoubtOf(segment, batches, records.proven);
   }
   const isAfter = compareSegmentNames(segment, { generation, firstOffset: nextOffset }) > 0;
@@ -68,7 +69,7 @@ async function judgeStranger(
   const isUnproven = isAfter || state.active?.damage !== undefined;
   const isGone = hasState ? isUnproven && (await isFirstRecordChanged(source, segment)) : !isExpected;
   if (isGone) {
-    markUnproven(state, segment, batches, segment.firstOffset + 1);
+    markUnproven(state, segment, { batches, end: segment.firstOffset + 1 });
     return inDoubtOf(segment, batches, records.proven);
   }
   const path = state.filePath(segment, "log");
@@ -87,12 +88,12 @@ function inDoubtOf(
   return proven && { segment, from: proven.end, to };
 }
 
-/** Lists the segment, up to `end`, with the batches that verify, and takes no more writes. */
-function markUnproven(state: PartitionState, name: FoundSegment, batches: WholeBatches, end: number): void {
+/** Lists the segment, up to its end, with the batches that verify, and takes no more writes. */
+function markUnproven(state: PartitionState, name: FoundSegment, shown: Omit<Unproven, "error">): void {
   const { firstOffset } = name;
   const path = state.filePath(name, "ops");
   const text = `The first record of ${path} is damaged or missing.`;
-  listUnproven(state, name, { error: damaged(text, { path, position: 0, firstOffset }), end, batches });
+  listUnproven(state, name, { ...shown, error: damaged(text, { path, position: 0, firstOffset }) });
 }
 
 /** First offset behind everything of ours the segment shows; nothing when it shows nothing. */
@@ -110,14 +111,20 @@ function endOfEvidence(
 
 /** What the records of a segment tell that can be read, or that have one changed bit, wherever they lie. */
 interface WholeRecords {
-  /** Behind the last message of an op behind the state; nothing when there is no such op. */
+  /**
+   * Behind the last message of an op behind the state, and 0 when all there is is the note of a next segment;
+   * nothing when there is neither.
+   */
   endOffset: number | undefined;
+  /** The segment that the last of them says was begun. */
+  successor: SegmentName | undefined;
   readonly proven: ProvenEnd | undefined;
 }
 
 async function wholeRecords(source: RecoverySource, segment: FoundSegment): Promise<WholeRecords> {
   const { options, state } = source;
-  const whole: WholeRecords = { endOffset: undefined, proven: provenEndOf(options) };
+  const proven = provenEndOf(options);
+  const whole: WholeRecords = { endOffset: undefined, successor: undefined, proven };
   const end = segment.opsLength ?? 0;
   if (end === 0) return whole;
   const file = await options.disk.openFile(state.filePath(segment, "ops"), "read");
@@ -131,6 +138,8 @@ async function wholeRecords(source: RecoverySource, segment: FoundSegment): Prom
           const { place } = record;
           if (record.kind === RecordKind.batch) logLength = place.position + place.length;
           whole.proven?.note(record, { opsLength: position + record.length, logLength });
+          whole.successor = successorOf(record);
+          if (whole.successor !== undefined) whole.endOffset ??= 0;
           if (record.header.op <= state.journaled.op) continue;
           whole.endOffset = Math.max(whole.endOffset ?? 0, place.baseOffset + place.count);
         }

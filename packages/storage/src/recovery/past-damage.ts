@@ -36,6 +36,7 @@ export async function takeBehindDamage(
     range,
     (records) => {
       for (const { record, position, isChanged } of records) {
+        segment.successor = successorOf(record);
         if (isChanged) {
           taken.hidesOther ||= record.kind === RecordKind.operation;
           continue;
@@ -59,7 +60,6 @@ function take({ state, commits, segment }: ActiveSource, record: OpRecord, at: n
   const { op } = state.journaled;
   // A mark names the last op before it.
   if (standsBehindOp(record)) taken.missing += Math.max(0, record.header.op - op);
-  segment.successor = successorOf(record);
   if (!isBatch && record.kind !== RecordKind.operation) return;
   if (record.header.op <= op) return;
   taken.missing += record.header.op - op - 1;

@@ -1,5 +1,6 @@
 import { decodeCheckpoint } from "../op-record/checkpoint.ts";
 import { type BatchPlace, type OpRecord, RECORD_HEADER_LENGTH, RecordKind } from "../op-record/record.ts";
+import { successorOf } from "../op-record/successor-mark.ts";
 import { readAt } from "../segment/file-calls.ts";
 import type { ActiveSource } from "./active-segment.ts";
 import {
@@ -80,9 +81,13 @@ export class TailSearch {
     return true;
   }
 
-  /** A record in which one bit was changed was written, like a good one: it proves the same. */
+  /**
+   * A record in which one bit was changed was written, like a good one: it proves the same. That goes for the
+   * note of a next segment, which a lost sector before it does not hide either.
+   */
   async #note({ record, position, isChanged }: ScannedRecord): Promise<void> {
     const { state, segment } = this.#source;
+    segment.successor = successorOf(record);
     this.#raise(record);
     if (record.header.op <= state.journaled.op) return;
     const isDue = position === this.#stop && isNext(state, segment, record);

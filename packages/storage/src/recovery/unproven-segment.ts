@@ -10,6 +10,8 @@ export interface Unproven {
   readonly error: CodedError;
   /** First offset behind what it may hold. */
   readonly end: number;
+  /** The segment that its records say was begun behind it. */
+  readonly successor?: SegmentName | undefined;
   /** The batches that verify; absent when there are none. */
   readonly batches?: {
     readonly index: SparseIndex;
@@ -22,7 +24,7 @@ export interface Unproven {
 export function listUnproven(
   state: PartitionState,
   name: SegmentName,
-  { error, end, batches }: Unproven,
+  { error, end, successor, batches }: Unproven,
 ): void {
   const { generation, firstOffset } = name;
   const { logLength = 0, lastTimestamp = 0 } = batches ?? {};
@@ -34,6 +36,7 @@ export function listUnproven(
     lastTimestamp: Math.max(state.journaled.timestamp, lastTimestamp),
   });
   segment.index = batches?.index;
+  segment.successor = successor;
   if (logLength === 0) segment.damage = error;
   state.segments.push(segment);
   state.visibleGeneration = Math.max(state.visibleGeneration, generation);

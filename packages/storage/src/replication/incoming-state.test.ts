@@ -130,6 +130,33 @@ describe("a fetched state of a partition", () => {
     await from.close();
   });
 
+  it("says where each of its segments begins: the two newest are missed, also three.", async () => {
+    for (const count of [2, 3]) {
+      const from = await Bench.open({ segmentLengthMax: SEGMENT_LENGTH_MAX });
+      for (let at = 0; at < 40; at += 1) await from.append([`${at} a`.repeat(30), `${at} b`]);
+      const to = await lagging(from);
+      const described = await describedBy(from);
+      const incoming = await fetched(from, to.disk, described);
+      await incoming.settle(optionsOn(from, to.disk), described);
+      await installIncoming(to.disk, { from: INCOMING, to: PATH });
+      const segments = (await to.fileNames()).filter((one) => one.endsWith(".ops")).sort();
+      assert.ok(segments.length > count + 1);
+      for (const one of segments.slice(-count)) {
+        for (const kind of ["log", "ops", "index"]) {
+          await to.disk.removeFile(`${PATH}/${one.slice(0, 20)}.${kind}`);
+        }
+      }
+      let told = 0;
+      const onSegmentGone = async () => {
+        told += 1;
+      };
+      await to.openUncommitted({ isReplica: true, onSegmentGone });
+      assert.deepEqual([told, to.partition.fault], [1, undefined]);
+      await to.partition.close();
+      await from.close();
+    }
+  });
+
   it("reaches to the last committed op whatever the ops behind it take away or begin, also after a start.", async () => {
     for (const [what, go] of Object.entries(UNCOMMITTED)) {
       for (const isStarted of [false, true]) {
