@@ -48,6 +48,7 @@ function createSource(
       const offset = await calls.getConsumerOffset({ stream, topic, consumer, partitionId });
       return offset === undefined ? undefined : Number(offset.storedOffset);
     },
+    onRefused: (facts) => events.emit("refused", facts),
     onRestart: (partitionId) => commits.forget(partitionId),
     onSkipped: (partitionId, expected, found) =>
       events.emit("skipped", skippedFacts(partitionId, expected, found)),

@@ -97,8 +97,10 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
   }
 
   /**
-   * Listens: `skipped` when messages behind the last one read, or behind the stored offset, are gone. Returns
-   * the function that ends it.
+   * Listens: `skipped` when messages behind the last one read, or behind the stored offset, are gone;
+   * `refused` when the server has refused for `requestTimeoutMs` to have a partition read, as it does while
+   * the partition has no leader. That is no error: it is asked for again, and the others are read meanwhile.
+   * Returns the function that ends it.
    */
   on<EventName extends keyof ConsumerEventFacts>(
     event: EventName,
