@@ -42,7 +42,7 @@ export function createGroupConsumerParts(
   const commits: OffsetCommits = new OffsetCommits({
     clock: platform.clock,
     intervalMs: checkedMs("commitIntervalMs", options.commitIntervalMs ?? 1000, 0),
-    countMax: checkedNumber("commitCount", options.commitCount ?? 1000, { min: 1 }),
+    countMax: checkedNumber("commitCount", options.commitCount ?? 1000, { min: 1, isWhole: true }),
     store: (partitionId, offset) => storeForGroup({ options, calls, source }, partitionId, offset),
     isConnected: () => session.isConnected,
     isEnded: () => session.endError !== undefined,

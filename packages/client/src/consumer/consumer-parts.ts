@@ -72,7 +72,7 @@ export function createConsumerParts(
   const commits = new OffsetCommits({
     clock: platform.clock,
     intervalMs: checkedMs("commitIntervalMs", options.commitIntervalMs ?? 1000, 0),
-    countMax: checkedNumber("commitCount", options.commitCount ?? 1000, { min: 1 }),
+    countMax: checkedNumber("commitCount", options.commitCount ?? 1000, { min: 1, isWhole: true }),
     store: (partitionId, offset) =>
       calls.storeConsumerOffset({ stream, topic, consumer, partitionId, offset: BigInt(offset) }),
     isConnected: () => session.isConnected,
