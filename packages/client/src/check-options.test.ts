@@ -28,6 +28,8 @@ test("options of a program without types are refused by name, with what they may
     [{ username: "iggy", password: 1 }, /password in the options is a number; it must be a string/],
     [{ ...who, requestTimeoutMs: "5s" }, /requestTimeoutMs in the options is a string; it must be a number/],
     [{ ...who, inFlightMax: Number.NaN }, /inFlightMax in the options is NaN; it must be a number/],
+    [{ ...who, reconnect: { retries: 2.5 } }, /reconnect\.retries is 2\.5; it is a whole number/],
+    [{ ...who, reconnect: { intervalMs: -1 } }, /reconnect\.intervalMs is -1; it must be at least 0/],
     [{ ...who, retrySends: "no" }, /retrySends in the options is a string; it must be true or false/],
     [{ ...who, tls: "yes" }, /tls in the options is a string; it must be true, false or an object/],
     [{ ...who, tls: { ca: "a.pem" } }, /ca in tls is not known; there are domain, caFile, validate/],

@@ -1,5 +1,5 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
-import type { ClientOptions, ReconnectOptions, TlsOptions } from "./client-options.ts";
+import { type ClientOptions, type ReconnectOptions, type TlsOptions, U32_MAX } from "./client-options.ts";
 import type { ConsumerOptions } from "./consumer/consumer.ts";
 import type { GroupConsumerOptions } from "./consumer-group/group-consumer.ts";
 import { type PartitionChoice, partitioningOf } from "./messages/partition-choice.ts";
@@ -30,6 +30,18 @@ const NAME: Kind = {
   words: "an id (a number) or a name (a string)",
   is: (value) => TEXT.is(value) || NUMBER.is(value) || isObject(value),
 };
+const isPartition = (one: number) => Number.isInteger(one) && one >= 0 && one <= U32_MAX;
+
+/** None would idle for ever, and one that is named twice would be read twice. */
+const PARTITIONS: Kind = {
+  words: "an array of partition numbers: one at least, each once",
+  is: (value) =>
+    Array.isArray(value) &&
+    value.length > 0 &&
+    new Set(value).size === value.length &&
+    value.every(isPartition),
+};
+
 /** By what it can do: one of another realm, or of a library, is as good. */
 const SIGNAL: Kind = {
   words: "an AbortSignal",
@@ -73,10 +85,7 @@ const READER_OPTIONS = {
 const CONSUMER_OPTIONS: Kinds<ConsumerOptions> = {
   ...READER_OPTIONS,
   consumer: NAME,
-  partitions: {
-    words: "an array of partition numbers",
-    is: (value) => Array.isArray(value) && value.every((one) => Number.isInteger(one) && one >= 0),
-  },
+  partitions: PARTITIONS,
   startAt: { words: "a start", is: (value) => strategyOf(value as PollStart) !== undefined },
 };
 

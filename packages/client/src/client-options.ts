@@ -138,7 +138,8 @@ export const TIMER_MAX_MS = 2_147_483_647;
 /** They travel behind a length of one byte. */
 const CREDENTIAL_LENGTH_MAX = 255;
 
-const U32_MAX = 4_294_967_295;
+/** The largest number of a partition, and the largest count. */
+export const U32_MAX = 4_294_967_295;
 
 /** What a number may be. */
 export interface NumberBounds {
@@ -191,7 +192,7 @@ export function checkedMs(name: string, value: number, min: number): number {
 function resolveReconnect(reconnect: ReconnectOptions | false | undefined): Required<ReconnectOptions> {
   if (reconnect === false) return { ...RECONNECT_DEFAULTS, retries: 0 };
   const filled = { ...RECONNECT_DEFAULTS, ...reconnect };
-  checkedNumber("reconnect.retries", filled.retries, { min: 0 });
+  checkedNumber("reconnect.retries", filled.retries, { min: 0, isWhole: true });
   const intervalMs = checkedMs("reconnect.intervalMs", filled.intervalMs, 0);
   checkedNumber("reconnect.factor", filled.factor, { min: 1 });
   const delayMaxMs = checkedMs("reconnect.delayMaxMs", filled.delayMaxMs, 0);

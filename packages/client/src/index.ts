@@ -78,7 +78,7 @@ export type {
   MessageHandler,
   OnHandlerError,
 } from "./consumer/consumer.ts";
-export type { ConsumerEventFacts, SkippedFacts } from "./consumer/consumer-events.ts";
+export type { ConsumerEventFacts, RefusedFacts, SkippedFacts } from "./consumer/consumer-events.ts";
 export type { GroupConsumer, GroupConsumerOptions } from "./consumer-group/group-consumer.ts";
 export type {
   GroupEventFacts,

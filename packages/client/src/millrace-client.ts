@@ -18,6 +18,7 @@ import { Consumer, type ConsumerOptions } from "./consumer/consumer.ts";
 import { createConsumerParts } from "./consumer/consumer-parts.ts";
 import { GroupConsumer, type GroupConsumerOptions } from "./consumer-group/group-consumer.ts";
 import { createGroupConsumerParts } from "./consumer-group/group-consumer-parts.ts";
+import type { LastUsers } from "./consumer-group/membership.ts";
 import { BatchSender } from "./messages/batch-sender.ts";
 import { type Message, prepareMessage } from "./messages/message.ts";
 import { type PartitionChoice, partitioningOf } from "./messages/partition-choice.ts";
@@ -75,6 +76,7 @@ function madeByNew(): CodedError {
 export class MillraceClient extends CareCalls {
   readonly #platform: ClientPlatform;
   readonly #sender: BatchSender;
+  readonly #groupUsers: LastUsers = new Map();
   readonly #closables = new Set<{ close(): Promise<void> }>();
   #closing: Promise<void> | undefined;
 
@@ -212,9 +214,10 @@ export class MillraceClient extends CareCalls {
    */
   consumerGroup(options: GroupConsumerOptions): GroupConsumer {
     checkGroupOptions(options);
-    const surroundings = { session: this.session, calls: this, platform: this.#platform };
     const consumer: GroupConsumer = new GroupConsumer(options, {
-      ...createGroupConsumerParts(options, surroundings),
+      ...createGroupConsumerParts(options, {
+        ...{ session: this.session, calls: this, platform: this.#platform, lastUsers: this.#groupUsers },
+      }),
       onClosed: () => this.#closables.delete(consumer),
     });
     this.#closables.add(consumer);

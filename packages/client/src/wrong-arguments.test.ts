@@ -175,6 +175,13 @@ test("options of producers and consumers are refused by their name where they ar
     ["producer", { ...place, stream: "" }, /^A name in an identifier is 1 to 255 bytes/],
     ["consumer", { ...place, consumer: undefined }, /^consumer of a consumer is undefined/],
     ["consumer", { ...place, commit: "never" }, /^commit .* "after-handler" or "auto" or "manual"/],
+    ["producer", { ...place, batchLengthMax: 1.5 }, /^batchLengthMax is 1\.5; it is a whole number/],
+    ["producer", { ...place, bufferLengthMax: 1.5 }, /^bufferLengthMax is 1\.5; it is a whole number/],
+    ["consumer", { ...place, partitions: [] }, /^partitions of a consumer .* one at least, each once/],
+    ["consumer", { ...place, partitions: [0, 1, 0] }, /^partitions of a consumer .* one at least, each once/],
+    ["consumer", { ...place, partitions: [2 ** 32] }, /^partitions of a consumer .* partition numbers/],
+    ["consumer", { ...place, commitCount: 1.5 }, /^commitCount is 1\.5; it is a whole number/],
+    ["consumerGroup", { ...place, commitCount: 1.5 }, /^commitCount is 1\.5; it is a whole number/],
     ["consumer", { ...place, partitions: ["0"] }, /^partitions .* an array of partition numbers/],
     ["consumer", { ...place, startAt: "newest" }, /^startAt is "next"/],
     ["consumer", { ...place, signal: new AbortController() }, /^signal .* an AbortSignal/],
@@ -194,6 +201,18 @@ test("options of producers and consumers are refused by their name where they ar
     consumer.run(() => {}, { onError: "ignore" as never }),
     /^InvalidArgument: onError is/,
   );
+  for (const [retry, message] of [
+    [{ attempts: Number.NaN, delayMs: 0 }, /^InvalidArgument: onError\.retry\.attempts is NaN; /],
+    [{ attempts: -1, delayMs: 0 }, /^InvalidArgument: onError\.retry\.attempts is -1; .* at least 0/],
+    [{ attempts: 0.5, delayMs: 0 }, /^InvalidArgument: onError\.retry\.attempts is 0\.5; .* whole number/],
+    [{ attempts: 1, delayMs: Number.NaN }, /^InvalidArgument: onError\.retry\.delayMs is NaN; /],
+    [{ attempts: 1, delayMs: -1 }, /^InvalidArgument: onError\.retry\.delayMs is -1; /],
+  ] as const) {
+    await assert.rejects(
+      consumer.run(() => {}, { onError: { retry } }),
+      message,
+    );
+  }
   await client.close();
 });
 

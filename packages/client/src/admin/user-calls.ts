@@ -120,7 +120,7 @@ export class UserCalls extends OffsetCalls {
   }
 
   /** Renames a user or changes the status. Throws ResourceNotFound, InvalidUsername, UserAlreadyExists. */
-  async updateUser(user: Name, update: UserUpdate): Promise<void> {
+  updateUser(user: Name, update: UserUpdate): Promise<void> {
     const body = () => {
       const { username, status } = update;
       if (username !== undefined) checkUsername(username);
@@ -148,7 +148,7 @@ export class UserCalls extends OffsetCalls {
   }
 
   /** Changes a password. Throws InvalidPassword, and InvalidCredentials when the current one is wrong. */
-  async changePassword(
+  changePassword(
     user: Name,
     passwords: { readonly currentPassword: string; readonly newPassword: string },
   ): Promise<void> {

@@ -9,4 +9,5 @@ test("waits double up to the maximum, and chance takes up to its share away", ()
   assert.deepEqual(waits, [100, 200, 400, 800, 1000, 1000]);
   assert.equal(backOffDelayMs(options, 2, 0.999), 100);
   assert.equal(backOffDelayMs(options, 5000, 0.5), 750);
+  assert.equal(backOffDelayMs({ ...options, intervalMs: 0 }, 5000, 0.5), 0);
 });

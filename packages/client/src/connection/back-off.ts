@@ -12,7 +12,8 @@ export function backOffDelayMs(
   attempt: number,
   fraction: number,
 ): number {
-  const grown = options.intervalMs * options.factor ** (attempt - 1);
+  // Nothing grows to nothing, also by a factor that has become infinite.
+  const grown = options.intervalMs * options.factor ** (attempt - 1) || 0;
   const delayMs = Math.min(options.delayMaxMs, grown);
   return Math.round(delayMs * (1 - options.jitter * fraction));
 }

@@ -15,16 +15,27 @@ export type CallKind = "read" | "metadata" | "partition";
  */
 export class Lane {
   readonly inFlightMax: number;
-  /** Calls that wait for their repetition. */
-  held = 0;
   inFlight = 0;
+  /** How often a call was answered only that it is not accepted now. */
+  refusals = 0;
+  #held = 0;
 
   constructor(inFlightMax: number) {
     this.inFlightMax = inFlightMax;
   }
 
+  /** Calls that wait for their repetition; only a refusal makes one wait for it. */
+  get held(): number {
+    return this.#held;
+  }
+
+  set held(held: number) {
+    if (held > this.#held) this.refusals += 1;
+    this.#held = held;
+  }
+
   get isOpen(): boolean {
-    return this.held === 0 && this.inFlight < this.inFlightMax;
+    return this.#held === 0 && this.inFlight < this.inFlightMax;
   }
 }
 

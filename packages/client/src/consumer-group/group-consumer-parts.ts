@@ -12,7 +12,7 @@ import { pollMessages } from "../messages/poll.ts";
 import type { GroupConsumerOptions, GroupConsumerParts } from "./group-consumer.ts";
 import type { GroupEventFacts } from "./group-events.ts";
 import { GroupSource } from "./group-source.ts";
-import { Membership } from "./membership.ts";
+import { type LastUsers, Membership } from "./membership.ts";
 import { StallWatch } from "./stall-watch.ts";
 import type { Tenure } from "./tenure.ts";
 
@@ -21,6 +21,7 @@ interface Surroundings {
   readonly session: Session;
   readonly calls: GroupCalls;
   readonly platform: ClientPlatform;
+  readonly lastUsers: LastUsers;
 }
 
 /**
@@ -32,15 +33,16 @@ export function createGroupConsumerParts(
   options: GroupConsumerOptions,
   surroundings: Surroundings,
 ): Omit<GroupConsumerParts, "onClosed"> {
-  const { session, calls, platform } = surroundings;
+  const { session, calls, platform, lastUsers } = surroundings;
   const { stream, topic, group } = options;
   offsetTarget({ stream, topic, consumer: { group } });
   const events = new ConsumerEvents<GroupEventFacts>();
-  const membership = new Membership(calls, options, { mayCreate: options.createGroup ?? true });
+  const mayCreate = options.createGroup ?? true;
+  const membership = new Membership(calls, options, { mayCreate, lastUsers });
   const commits: OffsetCommits = new OffsetCommits({
     clock: platform.clock,
     intervalMs: checkedMs("commitIntervalMs", options.commitIntervalMs ?? 1000, 0),
-    countMax: checkedNumber("commitCount", options.commitCount ?? 1000, { min: 1 }),
+    countMax: checkedNumber("commitCount", options.commitCount ?? 1000, { min: 1, isWhole: true }),
     store: (partitionId, offset) => storeForGroup({ options, calls, source }, partitionId, offset),
     isConnected: () => session.isConnected,
     isEnded: () => session.endError !== undefined,
@@ -64,7 +66,8 @@ async function leave(session: Session, membership: Membership): Promise<void> {
 
 /**
  * A server that came back still knows the members it had: one that could not tell it that he left would hold
- * his partitions as long as his client lives. The end of the client is a leave too.
+ * his partitions as long as his client lives. The end of the client is a leave too. A client that uses the
+ * group again meanwhile is the same member there, and does not leave before that consumer does.
  */
 async function leaveAtLast(session: Session, membership: Membership): Promise<void> {
   try {
@@ -74,6 +77,7 @@ async function leaveAtLast(session: Session, membership: Membership): Promise<vo
     if (session.endError !== undefined) return;
     const end = session.events.on("connected", () => {
       end();
+      if (membership.isSuperseded) return;
       leaveAtLast(session, membership).catch(() => {});
     });
   }

@@ -57,6 +57,7 @@ export class GroupConsumer extends Consumer {
 
   /**
    * Listens: `rebalanced` when this member got other partitions, `stalled` when nobody reads what is there,
+   * `refused` when the server has refused for `requestTimeoutMs` to have a partition read, see `Consumer.on`,
    * `skipped` when messages behind the stored offset are gone, `restarted` when a partition was purged.
    * Returns the function that ends it.
    */

@@ -5,6 +5,8 @@ import type { BatchSource } from "../consumer/batch-source.ts";
 import { type ConsumerEvents, skippedFacts } from "../consumer/consumer-events.ts";
 import { IdleWait } from "../consumer/idle-wait.ts";
 import { isOutOfTime } from "../consumer/out-of-time.ts";
+import type { PartitionCursor } from "../consumer/partition-cursor.ts";
+import { PartitionTurns } from "../consumer/partition-turns.ts";
 import type { PolledMessages, PollStart } from "../messages/poll.ts";
 import type { ReceivedMessage } from "../messages/received-message.ts";
 import type { GroupEventFacts } from "./group-events.ts";
@@ -59,13 +61,13 @@ const OUT_OF_DATE: ReadonlySet<number> = new Set<number>([
 export class GroupSource implements BatchSource {
   readonly #options: GroupSourceOptions;
   readonly #idle: IdleWait;
+  readonly #turns: PartitionTurns;
   readonly #tenures = new Map<number, Tenure>();
   /** Emptied partitions: everything in them is new. */
   readonly #restarted = new Set<number>();
   #order: readonly Tenure[] = [];
   #generation = -1;
   #nextSyncMs = 0;
-  #turn = 0;
   #emptyCount = 0;
   #isStopped = false;
   #ahead: Promise<Found> | undefined;
@@ -74,6 +76,7 @@ export class GroupSource implements BatchSource {
   constructor(options: GroupSourceOptions) {
     this.#options = options;
     this.#idle = new IdleWait(options.clock, options.pollIntervalMs);
+    this.#turns = new PartitionTurns(options.clock, (facts) => options.events.emit("refused", facts));
   }
 
   get isStopped(): boolean {
@@ -185,15 +188,15 @@ export class GroupSource implements BatchSource {
   }
 
   async #pollInTurn(): Promise<Batch | undefined> {
-    const tenure = this.#order[this.#turn % this.#order.length];
+    const tenure = this.#turns.next(this.#order);
     if (tenure === undefined) return undefined;
-    this.#turn = (this.#turn + 1) % this.#order.length;
-    const { cursor, partitionId } = tenure;
-    const polled = await this.#options.poll(
-      partitionId,
-      cursor.start,
-      cursor.countOf(this.#options.countMax),
-    );
+    const { partitionId } = tenure;
+    this.#emptyCount += 1;
+    const polled = await this.#turns.unlessRefused(partitionId, () => this.#poll(tenure));
+    if (polled === undefined) {
+      this.#nextSyncMs = 0;
+      return undefined;
+    }
     if (polled.partitionId === PARTITION_NOT_OWNED) {
       await this.#sync();
       return undefined;
@@ -205,12 +208,17 @@ export class GroupSource implements BatchSource {
       return undefined;
     }
     this.#noteSkipped(tenure, messages, tenure.advance({ messages, currentOffset }));
-    this.#emptyCount += 1;
     if (messages.length === 0) return undefined;
     this.#emptyCount = 0;
     this.#idle.reset();
     this.#options.stallWatch.reset();
     return { tenure, messages };
+  }
+
+  async #poll(tenure: Tenure): Promise<PolledMessages> {
+    const { poll, countMax } = this.#options;
+    const cursor = tenure.cursor ?? (await this.#findStart(tenure));
+    return poll(tenure.partitionId, cursor.start, cursor.countOf(countMax));
   }
 
   #noteSkipped(tenure: Tenure, [first]: readonly ReceivedMessage[], expected: number | undefined): void {
@@ -240,7 +248,6 @@ export class GroupSource implements BatchSource {
     for (const tenure of this.#tenures.values()) if (!own.has(tenure.partitionId)) this.#giveUp(tenure);
     await Promise.all(partitions.map((partitionId) => this.#begin(partitionId)));
     this.#order = partitions.flatMap((partitionId) => this.#tenures.get(partitionId) ?? []);
-    this.#turn = 0;
     this.#emptyCount = 0;
   }
 
@@ -257,9 +264,15 @@ export class GroupSource implements BatchSource {
       before.isOwn = true;
       return;
     }
-    const stored = await this.#options.storedOffset(partitionId);
-    const startAt = this.#restarted.delete(partitionId) ? "first" : this.#options.startAt;
-    this.#tenures.set(partitionId, new Tenure(partitionId, startAt, stored));
+    const tenure = new Tenure(partitionId);
+    this.#tenures.set(partitionId, tenure);
+    await this.#turns.unlessRefused(partitionId, () => this.#findStart(tenure));
+  }
+
+  async #findStart(tenure: Tenure): Promise<PartitionCursor> {
+    const stored = await this.#options.storedOffset(tenure.partitionId);
+    const startAt = this.#restarted.delete(tenure.partitionId) ? "first" : this.#options.startAt;
+    return tenure.begin(startAt, stored);
   }
 
   #end(tenure: Tenure): void {

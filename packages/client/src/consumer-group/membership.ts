@@ -1,24 +1,47 @@
 import { ErrorCode, isCodedError } from "@millrace/errors";
-import type { GroupAssignment } from "@millrace/protocol";
+import { type GroupAssignment, toIdentifier } from "@millrace/protocol";
 import type { GroupCalls, GroupPlace } from "../admin/group-calls.ts";
+
+/** Which membership used a group last, by its names as they were given; one map for each client. */
+export type LastUsers = Map<string, Membership>;
+
+/** How a membership behaves. */
+export interface MembershipOptions {
+  /** Create a group that does not exist; its name must be a text then. */
+  readonly mayCreate: boolean;
+  readonly lastUsers: LastUsers;
+}
 
 /** Makes and keeps a client a member of one group. */
 export class Membership {
   readonly #calls: GroupCalls;
   readonly #place: GroupPlace;
-  readonly #mayCreate: boolean;
+  readonly #options: MembershipOptions;
+  readonly #key: string;
   #isJoined = false;
 
-  /** @param options.mayCreate  create a group that does not exist; its name must be a text then */
-  constructor(calls: GroupCalls, place: GroupPlace, options: { readonly mayCreate: boolean }) {
+  constructor(calls: GroupCalls, place: GroupPlace, options: MembershipOptions) {
     this.#calls = calls;
     this.#place = place;
-    this.#mayCreate = options.mayCreate;
+    this.#options = options;
+    this.#key = JSON.stringify([place.stream, place.topic, place.group].map(toIdentifier));
+  }
+
+  /** True when the same client used the group again after this one: what is left to leave is its own. */
+  get isSuperseded(): boolean {
+    return this.#options.lastUsers.get(this.#key) !== this;
   }
 
   /** What the member may read; undefined when the server knows it as no member: then it has to join. */
-  sync(): Promise<GroupAssignment | undefined> {
-    return this.#calls.syncConsumerGroup(this.#place);
+  async sync(): Promise<GroupAssignment | undefined> {
+    const { lastUsers } = this.#options;
+    // Who used the group before and has not left leaves it to this one.
+    if ((lastUsers.get(this.#key) ?? this) !== this) this.#isJoined = true;
+    lastUsers.set(this.#key, this);
+    const assignment = await this.#calls.syncConsumerGroup(this.#place);
+    // A member already: by a call of the program, or because a leave of this client never came there.
+    if (assignment !== undefined) this.#isJoined = true;
+    return assignment;
   }
 
   /**
@@ -33,14 +56,14 @@ export class Membership {
     } catch (error) {
       const { group } = this.#place;
       const isMissing = isCodedError(error, ErrorCode.ConsumerGroupIdNotFound);
-      if (!isMissing || !this.#mayCreate || typeof group !== "string") throw error;
+      if (!isMissing || !this.#options.mayCreate || typeof group !== "string") throw error;
       await this.#create(group);
     }
     await this.#calls.joinConsumerGroup(this.#place);
   }
 
   /**
-   * Leaves, if it ever joined. A membership that is over already is no error.
+   * Leaves, if it ever was a member. A membership that is over already is no error.
    *
    * @throws CodedError of the server; RequestTimeout or OutcomeUnknown when it may be a member still
    */
@@ -50,10 +73,12 @@ export class Membership {
     try {
       await this.#calls.leaveConsumerGroup(this.#place);
     } catch (error) {
-      if (isCodedError(error) && OVER.has(error.code)) return;
-      this.#isJoined = true;
-      throw error;
+      if (!isCodedError(error) || !OVER.has(error.code)) {
+        this.#isJoined = true;
+        throw error;
+      }
     }
+    if (!this.isSuperseded) this.#options.lastUsers.delete(this.#key);
   }
 
   async #create(group: string): Promise<void> {

@@ -6,28 +6,35 @@ import type { PollStart } from "../messages/poll.ts";
  * committed.
  */
 export class Tenure {
-  readonly cursor: PartitionCursor;
+  readonly partitionId: number;
   /** True while the member may poll it; false while it only finishes what it has. */
   isOwn = true;
   /** Somebody else has it: what is left of it is not to be handled here. */
   isLost = false;
   #lastPolled = -1;
   #lastStored = -1;
+  #cursor: PartitionCursor | undefined;
 
-  /** @param stored  the group's stored offset when the tenure began */
-  constructor(partitionId: number, startAt: PollStart, stored: number | undefined) {
-    const start = stored === undefined ? startAt : { offset: stored + 1 };
-    this.cursor = new PartitionCursor(partitionId, start);
-    if (stored !== undefined) this.cursor.expect(stored + 1);
+  constructor(partitionId: number) {
+    this.partitionId = partitionId;
   }
 
-  get partitionId(): number {
-    return this.cursor.partitionId;
+  /** @param stored  the group's stored offset when the tenure began */
+  begin(startAt: PollStart, stored: number | undefined): PartitionCursor {
+    const start = stored === undefined ? startAt : { offset: stored + 1 };
+    this.#cursor = new PartitionCursor(this.partitionId, start);
+    if (stored !== undefined) this.#cursor.expect(stored + 1);
+    return this.#cursor;
+  }
+
+  /** Where it is read; undefined before it began. */
+  get cursor(): PartitionCursor | undefined {
+    return this.#cursor;
   }
 
   /** Offset the next message should have; undefined while that is not known. */
   get expectedOffset(): number | undefined {
-    return this.cursor.nextOffset;
+    return this.#cursor?.nextOffset;
   }
 
   /** Highest offset stored in this tenure, undefined before the first. */
@@ -47,9 +54,8 @@ export class Tenure {
 
   /** Notes what a poll returned; says which offset was expected when messages before it are gone. */
   advance(polled: Polled): number | undefined {
-    const { skippedFrom } = this.cursor.advance(polled);
     this.#lastPolled = polled.messages.at(-1)?.offsetNumber ?? this.#lastPolled;
-    return skippedFrom;
+    return this.#cursor?.advance(polled).skippedFrom;
   }
 
   /** Notes a commit. */

@@ -1,3 +1,5 @@
+import type { CodedError } from "@millrace/errors";
+
 /** Messages behind the expected offset are not there any more: retention or a purge took them. */
 export interface SkippedFacts {
   readonly partitionId: number;
@@ -6,8 +8,16 @@ export interface SkippedFacts {
   readonly count: bigint;
 }
 
+/** A server was there and refused to have a partition read, for as long as a request may take. */
+export interface RefusedFacts {
+  readonly partitionId: number;
+  /** A RequestTimeout; its cause is what the server answered. */
+  readonly error: CodedError;
+}
+
 /** Events of a consumer by name. */
 export interface ConsumerEventFacts {
+  readonly refused: RefusedFacts;
   readonly skipped: SkippedFacts;
 }
 

@@ -48,6 +48,7 @@ function createSource(
       const offset = await calls.getConsumerOffset({ stream, topic, consumer, partitionId });
       return offset === undefined ? undefined : Number(offset.storedOffset);
     },
+    onRefused: (facts) => events.emit("refused", facts),
     onRestart: (partitionId) => commits.forget(partitionId),
     onSkipped: (partitionId, expected, found) =>
       events.emit("skipped", skippedFacts(partitionId, expected, found)),
@@ -71,7 +72,7 @@ export function createConsumerParts(
   const commits = new OffsetCommits({
     clock: platform.clock,
     intervalMs: checkedMs("commitIntervalMs", options.commitIntervalMs ?? 1000, 0),
-    countMax: checkedNumber("commitCount", options.commitCount ?? 1000, { min: 1 }),
+    countMax: checkedNumber("commitCount", options.commitCount ?? 1000, { min: 1, isWhole: true }),
     store: (partitionId, offset) =>
       calls.storeConsumerOffset({ stream, topic, consumer, partitionId, offset: BigInt(offset) }),
     isConnected: () => session.isConnected,

@@ -1,6 +1,7 @@
 import { CodedError, ErrorCode } from "@millrace/errors";
 import type { Clock } from "@millrace/platform";
 import type { Name } from "../admin/stream-calls.ts";
+import { checkedNumber } from "../client-options.ts";
 import type { Scope } from "../client-platform.ts";
 import type { PollStart } from "../messages/poll.ts";
 import type { ReceivedMessage } from "../messages/received-message.ts";
@@ -18,7 +19,7 @@ export interface ConsumerOptions {
   readonly topic: Name;
   /** Under which id or name offsets are stored. */
   readonly consumer: Name;
-  /** Default: all partitions, also those that appear later. */
+  /** One at least, each once. Default: all partitions, also those that appear later. */
   readonly partitions?: readonly number[];
   /** Default `"next"`: behind the stored offset. `"last"` begins with the newest message there is. */
   readonly startAt?: PollStart;
@@ -97,8 +98,10 @@ export class Consumer implements AsyncIterable<ReceivedMessage> {
   }
 
   /**
-   * Listens: `skipped` when messages behind the last one read, or behind the stored offset, are gone. Returns
-   * the function that ends it.
+   * Listens: `skipped` when messages behind the last one read, or behind the stored offset, are gone;
+   * `refused` when the server has refused for `requestTimeoutMs` to have a partition read, as it does while
+   * the partition has no leader. That is no error: it is asked for again, and the others are read meanwhile.
+   * Returns the function that ends it.
    */
   on<EventName extends keyof ConsumerEventFacts>(
     event: EventName,
@@ -372,9 +375,12 @@ function checkHandling(handler: MessageHandler, onError: OnHandlerError): void {
   }
   if (onError === "stop" || onError === "skip") return;
   const { attempts, delayMs } = onError?.retry ?? {};
-  if (typeof attempts === "number" && typeof delayMs === "number") return;
-  const message = `onError is "stop", "skip" or { retry: { attempts, delayMs } }, two numbers.`;
-  throw new CodedError(ErrorCode.InvalidArgument, message);
+  if (typeof attempts !== "number" || typeof delayMs !== "number") {
+    const message = `onError is "stop", "skip" or { retry: { attempts, delayMs } }, two numbers.`;
+    throw new CodedError(ErrorCode.InvalidArgument, message);
+  }
+  checkedNumber("onError.retry.attempts", attempts, { min: 0, isWhole: true });
+  checkedNumber("onError.retry.delayMs", delayMs, { min: 0 });
 }
 
 /** True for whatever can be awaited: a builder of queries gives no promise of the language's own. */

@@ -2,9 +2,11 @@ import type { Clock } from "@millrace/platform";
 import type { PollStart } from "../messages/poll.ts";
 import type { ReceivedMessage } from "../messages/received-message.ts";
 import type { BatchSource } from "./batch-source.ts";
+import type { RefusedFacts } from "./consumer-events.ts";
 import { IdleWait } from "./idle-wait.ts";
 import { isOutOfTime } from "./out-of-time.ts";
 import { PartitionCursor, type Polled } from "./partition-cursor.ts";
+import { PartitionTurns } from "./partition-turns.ts";
 
 /** How often a consumer of all partitions looks whether there are new ones. */
 const PARTITIONS_REFRESH_MS = 30_000;
@@ -27,6 +29,8 @@ export interface MessageSourceOptions {
   readonly storedOffset: (partitionId: number) => Promise<number | undefined>;
   /** Messages before the one that was found, from the expected offset on, are gone. */
   readonly onSkipped: (partitionId: number, expected: number, foundOffset: bigint) => void;
+  /** The server was there and refused to have the partition read; the others are read on. */
+  readonly onRefused: (facts: RefusedFacts) => void;
   /** The partition's log begins again: what was settled before is about messages that are gone. */
   readonly onRestart: (partitionId: number) => void;
   /** True once the client has ended: nothing comes any more. */
@@ -43,6 +47,7 @@ type Found = { readonly messages: readonly ReceivedMessage[] } | { readonly erro
 export class MessageSource implements BatchSource {
   readonly #options: MessageSourceOptions;
   readonly #idle: IdleWait;
+  readonly #turns: PartitionTurns;
   /** Nobody else reads for this consumer. */
   readonly isBatchLost = false;
   readonly isGivingUp = false;
@@ -50,7 +55,6 @@ export class MessageSource implements BatchSource {
   /** Cursors whose stored offset was asked for. */
   readonly #begun = new WeakSet<PartitionCursor>();
   #listedMs = 0;
-  #turn = 0;
   #emptyCount = 0;
   #isStopped = false;
   #ahead: Promise<Found> | undefined;
@@ -58,6 +62,7 @@ export class MessageSource implements BatchSource {
   constructor(options: MessageSourceOptions) {
     this.#options = options;
     this.#idle = new IdleWait(options.clock, options.pollIntervalMs);
+    this.#turns = new PartitionTurns(options.clock, options.onRefused);
   }
 
   get isStopped(): boolean {
@@ -99,25 +104,31 @@ export class MessageSource implements BatchSource {
   }
 
   async #pollInTurn(cursors: readonly PartitionCursor[]): Promise<readonly ReceivedMessage[]> {
-    const cursor = cursors[this.#turn % cursors.length];
+    const cursor = this.#turns.next(cursors);
     if (cursor === undefined) {
       this.#emptyCount = 0;
       return [];
     }
     const { partitionId } = cursor;
-    if (cursor.start === "next" && !this.#begun.has(cursor)) await this.#expectStored(cursor);
-    const count = cursor.countOf(this.#options.countMax);
-    const polled = await this.#options.poll(partitionId, cursor.start, count);
+    this.#emptyCount += 1;
+    const polled = await this.#turns.unlessRefused(partitionId, () => this.#poll(cursor));
+    if (polled === undefined) return [];
     const { isRestarted, skippedFrom } = cursor.advance(polled);
     if (isRestarted) this.#options.onRestart(partitionId);
     const { messages } = polled;
     const [first] = messages;
     if (first !== undefined && skippedFrom !== undefined)
       this.#options.onSkipped(partitionId, skippedFrom, first.offset);
-    this.#turn = (this.#turn + 1) % cursors.length;
-    this.#emptyCount = messages.length > 0 ? 0 : this.#emptyCount + 1;
-    if (messages.length > 0) this.#idle.reset();
+    if (messages.length === 0) return [];
+    this.#emptyCount = 0;
+    this.#idle.reset();
     return messages;
+  }
+
+  async #poll(cursor: PartitionCursor): Promise<Polled> {
+    const { poll, countMax } = this.#options;
+    if (cursor.start === "next" && !this.#begun.has(cursor)) await this.#expectStored(cursor);
+    return poll(cursor.partitionId, cursor.start, cursor.countOf(countMax));
   }
 
   /** Without a stored offset every message is as good a first one as any other. */

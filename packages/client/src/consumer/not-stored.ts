@@ -5,18 +5,18 @@ export interface FailedCommit {
   readonly partitionId: number;
   readonly offset: number;
   readonly error: unknown;
-  /** It is tried again by itself. */
-  readonly mayPass: boolean;
+  /** The next commit tries it again; false when there will be none. */
+  readonly isKept: boolean;
 }
 
 /**
  * The error of a commit: the code of what went wrong, with the offset in front and what becomes of it behind.
  * Storing an offset twice does no harm, so nobody has to look whether an answer was lost.
  */
-export function notStored({ partitionId, offset, error, mayPass }: FailedCommit): CodedError {
+export function notStored({ partitionId, offset, error, isKept }: FailedCommit): CodedError {
   const code = isCodedError(error) ? error.code : ErrorCode.Error;
   const details = isCodedError(error) ? error.details : {};
-  const becomes = mayPass
+  const becomes = isKept
     ? " The offset is kept and goes with the next commit; storing it twice does no harm."
     : " Its message comes again to whoever reads on from the stored offset.";
   const message = `Offset ${offset} of partition ${partitionId} was not stored. ${reasonOf(error)}${becomes}`;

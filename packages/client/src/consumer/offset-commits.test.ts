@@ -212,3 +212,50 @@ test("a commit that ran out of time on a busy connection is tried again; one tha
   await clock.run(5000);
   assert.equal(answers.length, 0, "nothing is tried again for a client that ended");
 });
+
+const KEPT = /was not stored\. .* The offset is kept and goes with the next commit; /;
+const COMES_AGAIN =
+  /was not stored\. .* Its message comes again to whoever reads on from the stored offset\.$/;
+
+test("an offset that is not stored is told to go with the next commit exactly as long as there is one", async () => {
+  for (const code of [ErrorCode.Unauthorized, ErrorCode.RequestTimeout]) {
+    let [refusal, isEnded]: [CodedError | undefined, boolean] = [new CodedError(code), false];
+    const stored: number[] = [];
+    const commits = new OffsetCommits({
+      ...{ clock: new SimClock(), intervalMs: 1000, countMax: 1000 },
+      ...{ isConnected: () => true, isEnded: () => isEnded },
+      store: async (_partitionId, offset) => {
+        if (refusal !== undefined) throw refusal;
+        stored.push(offset);
+      },
+    });
+    commits.settle(0, 7);
+    await assert.rejects(commits.flush(), KEPT);
+    refusal = undefined;
+    await commits.flush();
+    assert.deepEqual(stored, [7], "it went with the next commit");
+    commits.settle(0, 8);
+    refusal = new CodedError(code);
+    await assert.rejects(commits.finish(), COMES_AGAIN);
+    await assert.rejects(commits.finish(), COMES_AGAIN);
+    isEnded = true;
+    await assert.rejects(commits.flush(), COMES_AGAIN);
+  }
+});
+
+test("close tells what became of the offsets, not what a commit in the background met before", async () => {
+  const clock = new SimClock();
+  const answers: (CodedError | undefined)[] = [new CodedError(ErrorCode.Unauthorized), undefined];
+  const commits = new OffsetCommits({
+    ...{ clock, intervalMs: 1000, countMax: 1000, isConnected: () => true, isEnded: () => false },
+    store: async () => {
+      const refusal = answers.shift();
+      if (refusal !== undefined) throw refusal;
+    },
+  });
+  commits.settle(0, 7);
+  await clock.run(1000);
+  await commits.finish();
+  assert.equal(answers.length, 0, "it was tried again");
+  assert.equal(commits.takeError(), undefined);
+});

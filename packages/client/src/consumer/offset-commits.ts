@@ -1,6 +1,6 @@
 import { type CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import type { Clock, Timer } from "@millrace/platform";
-import { notStored } from "./not-stored.ts";
+import { type FailedCommit, notStored } from "./not-stored.ts";
 import { isOutOfTime } from "./out-of-time.ts";
 
 /** How offsets are stored. */
@@ -32,7 +32,8 @@ export class OffsetCommits {
   #running: Promise<CodedError | undefined> | undefined;
   #error: CodedError | undefined;
   /** Why the last one failed that may pass by itself; none since one was stored. */
-  #passing: CodedError | undefined;
+  #passing: FailedCommit | undefined;
+  #isFinishing = false;
 
   constructor(options: OffsetCommitsOptions) {
     this.#options = options;
@@ -114,15 +115,17 @@ export class OffsetCommits {
   /**
    * Stores the rest, then stops its timer. A client that was closed or aborted already is no error: the
    * messages come again. Where a commit has waited for the lost connection in vain already, this one does not
-   * wait as long once more.
+   * wait as long once more. What went wrong in the background is not told: it is tried again here.
    *
    * @throws CodedError as `flush`
    */
   async finish(): Promise<void> {
+    this.#isFinishing = true;
     try {
       while (this.#running !== undefined) await this.#running;
+      this.#error = undefined;
       const isInVain = this.#settled.size > 0 && !this.#options.isConnected();
-      if (this.#passing !== undefined && isInVain) throw this.#passing;
+      if (this.#passing !== undefined && isInVain) throw notStored({ ...this.#passing, isKept: false });
       await this.flush();
     } catch (error) {
       const isOver = isCodedError(error, ErrorCode.ClientShutdown) || isCodedError(error, ErrorCode.Aborted);
@@ -178,10 +181,11 @@ export class OffsetCommits {
       // Beyond the end of the log although it was read: a purge took the message away. Or the consumer knows.
       if (isCodedError(error, ErrorCode.InvalidOffset) || !this.#sent.has(partitionId)) return undefined;
       if (!this.#settled.has(partitionId)) this.#settled.set(partitionId, offset);
-      const mayPass = this.#mayPass(error);
-      const failure = notStored({ partitionId, offset, error, mayPass });
-      if (mayPass) {
-        this.#passing = failure;
+      const isKept = !this.#isFinishing && !this.#options.isEnded();
+      const failed = { partitionId, offset, error, isKept };
+      const failure = notStored(failed);
+      if (this.#mayPass(error)) {
+        this.#passing = failed;
         this.#startTimer();
       } else this.#error ??= failure;
       return failure;

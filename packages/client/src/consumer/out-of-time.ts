@@ -1,4 +1,4 @@
-import { ErrorCode, isCodedError } from "@millrace/errors";
+import { type CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 
 /** What a request that ran out of time ends with, reads and writes. */
 const OUT_OF_TIME: ReadonlySet<number> = new Set<number>([
@@ -9,4 +9,11 @@ const OUT_OF_TIME: ReadonlySet<number> = new Set<number>([
 /** True for a request that the server did not answer in time, or whose answer was lost. */
 export function isOutOfTime(error: unknown): boolean {
   return isCodedError(error) && OUT_OF_TIME.has(error.code);
+}
+
+/** True for a read that a server was there for, and refused until its time was over. */
+export function isRefusal(error: unknown): error is CodedError {
+  return (
+    isCodedError(error, ErrorCode.RequestTimeout) && isCodedError(error.cause, ErrorCode.TransientNotAccepted)
+  );
 }

@@ -113,7 +113,12 @@ for (const kind of ["consumer", "group"] as const) {
       failure = error;
       return isNotStored(error);
     });
-    await assert.rejects(consumer.close(), (error) => error === failure);
+    await assert.rejects(consumer.close(), (error) => {
+      assert.ok(isCodedError(error) && isCodedError(failure, error.code));
+      assert.equal(error.cause, failure.cause, "it is about the same request, and waited for no other");
+      assert.match(error.message, /comes again to whoever reads on from the stored offset/);
+      return true;
+    });
     await server.start();
     while (!client.isConnected) await pause(5);
     const next = reopen();

@@ -49,6 +49,8 @@ const BATCH_LENGTH_LIMIT = MESSAGE_LENGTH_MAX - 4096;
 const BUFFER_LENGTH_MAX = 33_554_432;
 /** As many as a connection may carry, see `ClientOptions.inFlightMax`. */
 const IN_FLIGHT_LIMIT = 64;
+/** A count or a length of nothing would take nothing. */
+const SOME: NumberBounds = { min: 1, isWhole: true };
 const LINGER_MS = 5;
 const IN_FLIGHT_MAX = 4;
 
@@ -61,12 +63,12 @@ export function resolveProducerOptions(options: ProducerOptions): ResolvedProduc
     topic: toIdentifier(options.topic),
     partitioning: partitioningOf(options.partitioning),
     limits: {
-      countMax: numberOf("batchCountMax", BATCH_COUNT_MAX, { min: 1, isWhole: true }),
-      lengthMax: Math.min(numberOf("batchLengthMax", BATCH_LENGTH_MAX, { min: 1 }), BATCH_LENGTH_LIMIT),
+      countMax: numberOf("batchCountMax", BATCH_COUNT_MAX, SOME),
+      lengthMax: Math.min(numberOf("batchLengthMax", BATCH_LENGTH_MAX, SOME), BATCH_LENGTH_LIMIT),
     },
     lingerMs: checkedMs("lingerMs", options.lingerMs ?? LINGER_MS, 0),
-    inFlightMax: numberOf("inFlightMax", IN_FLIGHT_MAX, { min: 1, max: IN_FLIGHT_LIMIT, isWhole: true }),
-    bufferLengthMax: numberOf("bufferLengthMax", BUFFER_LENGTH_MAX, { min: 1 }),
+    inFlightMax: numberOf("inFlightMax", IN_FLIGHT_MAX, { ...SOME, max: IN_FLIGHT_LIMIT }),
+    bufferLengthMax: numberOf("bufferLengthMax", BUFFER_LENGTH_MAX, SOME),
   };
 }
 

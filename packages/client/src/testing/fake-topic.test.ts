@@ -137,13 +137,13 @@ export class FakeTopic {
       name: "t",
       explicitOptions: [],
       derivedOptions: [],
-      partitions: this.partitions.map((_, id) => ({
+      partitions: this.partitions.map(({ length }, id) => ({
         id,
         createdAt: 1,
         segmentsCount: 1,
-        currentOffset: 0,
+        currentOffset: Math.max(0, length - 1),
         byteLength: 0,
-        messagesCount: 0,
+        messagesCount: length,
       })),
     });
   }
