@@ -3,6 +3,7 @@ import { BATCH_HEADER_LENGTH, type BlockPool } from "@millrace/framing";
 import { Operation } from "@millrace/protocol";
 import type { Truncation } from "../../retention/truncation.ts";
 import type { LocalPartition } from "../local-partition.ts";
+import { findSeenHere } from "../operations/find-seen.ts";
 import type { ClientOp, OffsetKey } from "../partition-handle.ts";
 import type { ReceivedBody } from "../partition-replication.ts";
 import { leaseOfReceived } from "../received-lease.ts";
@@ -117,8 +118,11 @@ function truncate(partition: LocalPartition, { op, body, removed, answer }: Serv
 /** What is not committed yet counts too: it will be, or the request that repeats it fails with it. */
 function findSeen({ group }: LocalPartition, { op, answer }: ServedOp): void {
   const place = { op: 0, view: op.view };
-  if (!group.repetitions.lookFor(op)) answer({ kind: "nothing", ...place });
-  else answer({ kind: "committed", result: { ...place, baseOffset: 0, timestamp: 0, isRepeated: true } });
+  const result = { ...place, baseOffset: 0, timestamp: 0, isRepeated: true };
+  findSeenHere(group, op, (isSeen) => {
+    if (typeof isSeen === "number") answer({ kind: "refused", code: isSeen });
+    else answer(isSeen ? { kind: "committed", result } : { kind: "nothing", ...place });
+  });
 }
 
 function writeOffset(partition: LocalPartition, served: ServedOp): void {
