@@ -5,7 +5,7 @@ import { PolledOffsets } from "../consumer-groups/polled-offsets.ts";
 import { lookAtRetention, truncatePartition } from "../retention/truncate-partition.ts";
 import type { RetentionLook, TruncationOrder, TruncationOutcome } from "../retention/truncation.ts";
 import type { ForwardedOps } from "./forwarding/forwarded-ops.ts";
-import { findSeen, type SeenDone } from "./operations/find-seen.ts";
+import { findSeen, findSeenHere, type SeenDone } from "./operations/find-seen.ts";
 import { deleteOffset, readOffset, storeOffset, storeOffsetForward } from "./operations/offsets.ts";
 import { pollPartition } from "./operations/poll.ts";
 import { purgeHeld, purgePartition } from "./operations/purge.ts";
@@ -116,6 +116,11 @@ export class LocalPartition implements PartitionHandle {
   /** See `findSeen`. */
   findSeen(request: SeenRequest, done: SeenDone): void {
     findSeen(this.group, this.#host, request, done);
+  }
+
+  /** See `findSeenHere`. */
+  findSeenHere(request: SeenRequest, done: SeenDone): void {
+    findSeenHere(this.group, this.#host.forwardedOps, request, done);
   }
 
   groupOffset(groupId: number): number | undefined {

@@ -1,4 +1,5 @@
 import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
+import type { ForwardedOps } from "../forwarding/forwarded-ops.ts";
 import type { PartitionGroup } from "../partition-group.ts";
 import type { SeenRequest } from "../partition-handle.ts";
 import type { PartitionHost } from "../partition-host.ts";
@@ -21,16 +22,31 @@ export function findSeen(group: PartitionGroup, host: SeenHost, request: SeenReq
   afterOpening(group, host, () => {
     const { forwardedOps } = host;
     const isElsewhere = group.isBackup && !group.isClosed;
-    if (!isElsewhere || forwardedOps === undefined) findSeenHere(group, request, done);
+    if (!isElsewhere || forwardedOps === undefined) findSeenHere(group, forwardedOps, request, done);
     else if (group.repetitions.hasSeen(request)) done(true);
     else forwardedOps.findSeen(group, request, done);
   });
 }
 
-/** The same of a partition that this node leads. When it has seen nothing, see `Repetitions.lookFor`. */
-export function findSeenHere(group: PartitionGroup, request: SeenRequest, done: SeenDone): void {
+/**
+ * The same of a partition that this node leads, as far as it knows. When it has seen nothing, see
+ * `Repetitions.lookFor`; and what it has not seen another may have, which leads a later view without its
+ * knowledge. So that counts once the others have said that they are in its view.
+ */
+export function findSeenHere(
+  group: PartitionGroup,
+  forwardedOps: Pick<ForwardedOps, "confirmLead"> | undefined,
+  request: SeenRequest,
+  done: SeenDone,
+): void {
   if (group.isClosed || group.partition === undefined) done(ErrorCode.TransientNotAccepted);
-  else done(group.repetitions.lookFor(request));
+  else if (forwardedOps === undefined) done(group.repetitions.lookFor(request));
+  else if (group.repetitions.hasSeen(request)) done(true);
+  else {
+    forwardedOps.confirmLead(group, (isConfirmed) =>
+      done(isConfirmed ? group.repetitions.lookFor(request) : ErrorCode.TransientNotAccepted),
+    );
+  }
 }
 
 /** What a partition that is being opened could not tell would be told when it is open; it may take too long. */
