@@ -81,7 +81,7 @@ export class ForwardedCalls<Answer> {
     return id;
   }
 
-  /** Nobody waits for this call any more: it is neither answered nor failed. Its answer must not name an op. */
+  /** Nobody waits for this call any more, whose answer names no op: it is neither answered nor failed. */
   forget(id: number): void {
     this.#end(id);
   }

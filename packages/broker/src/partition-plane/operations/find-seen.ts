@@ -49,7 +49,7 @@ export function findSeenHere(
   }
 }
 
-/** What a partition that is being opened could not tell would be told when it is open; it may take too long. */
+/** Decides once the partition is open or has failed to open, or that has taken too long. */
 function afterOpening(
   group: PartitionGroup,
   { clock, admissionTimeoutMs }: Pick<SeenHost, "clock" | "admissionTimeoutMs">,
