@@ -300,6 +300,7 @@ export {
   type LoginRegisterWithPat,
 } from "./sessions/login-register-with-pat.ts";
 export { decodeLoginReply, encodeLoginReply, type LoginReply } from "./sessions/login-reply.ts";
+export { nextRequestContext, nextRequestOf } from "./sessions/next-request.ts";
 export type { VersionPrefix } from "./sessions/version-prefix.ts";
 export {
   type CreateStream,

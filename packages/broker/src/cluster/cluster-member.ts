@@ -105,7 +105,7 @@ export class ClusterMember {
     const { replica, replicaCount, seed } = this.peers;
     const others = Array.from({ length: replicaCount }, (_, at) => at).filter((at) => at !== replica);
     this.forwardedOps = new ForwardedOps({
-      ...{ others, seed },
+      ...{ others, seed, replicationQuorum: quorums(replicaCount).replication },
       ...{ clock, wire: this.peers.opWire(), admissionTimeoutMs: options.config.admissionTimeoutMs },
       metrics: { forwarded, deniedTransient: parts.deniedTransient },
     });

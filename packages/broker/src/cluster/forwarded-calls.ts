@@ -12,6 +12,8 @@ export interface CallOutcome<Answer> {
 export interface Call<Answer> extends CallOutcome<Answer> {
   /** The node that is asked. */
   readonly to: number;
+  /** Milliseconds until it is given up, where that is not as long as all others. */
+  readonly timeoutMs?: number;
   /** Sends the question under a number; false when it was not taken. */
   send(id: number): boolean;
 }
@@ -69,13 +71,19 @@ export class ForwardedCalls<Answer> {
     return this.#waiting.size;
   }
 
-  /** Asks another node. */
-  ask(call: Call<Answer>): void {
+  /** Asks another node; returns the number of the call. */
+  ask(call: Call<Answer>): number {
     const id = this.#nextId;
     this.#nextId += 1;
-    const timer = this.#clock.setTimer(this.#timeoutMs, () => this.#giveUp(id));
+    const timer = this.#clock.setTimer(call.timeoutMs ?? this.#timeoutMs, () => this.#giveUp(id));
     this.#waiting.set(id, { call, timer, heldFor: undefined });
     if (!call.send(id)) this.#end(id)?.failed(ErrorCode.TransientNotAccepted);
+    return id;
+  }
+
+  /** Nobody waits for this call any more, whose answer names no op: it is neither answered nor failed. */
+  forget(id: number): void {
+    this.#end(id);
   }
 
   /**

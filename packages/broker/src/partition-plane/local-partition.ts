@@ -5,6 +5,7 @@ import { PolledOffsets } from "../consumer-groups/polled-offsets.ts";
 import { lookAtRetention, truncatePartition } from "../retention/truncate-partition.ts";
 import type { RetentionLook, TruncationOrder, TruncationOutcome } from "../retention/truncation.ts";
 import type { ForwardedOps } from "./forwarding/forwarded-ops.ts";
+import { findSeen, findSeenHere, type SeenDone } from "./operations/find-seen.ts";
 import { deleteOffset, readOffset, storeOffset, storeOffsetForward } from "./operations/offsets.ts";
 import { pollPartition } from "./operations/poll.ts";
 import { purgeHeld, purgePartition } from "./operations/purge.ts";
@@ -112,15 +113,14 @@ export class LocalPartition implements PartitionHandle {
     return this.group.isBackup && !this.group.isClosed ? this.#host.forwardedOps : undefined;
   }
 
-  /**
-   * Calls back with whether a request is under way or remembered; with a code when nobody could tell. At once
-   * where this node leads the partition. When it is not, see `Repetitions.lookFor`.
-   */
-  findSeen(request: SeenRequest, done: (isSeen: boolean | number) => void): void {
-    const elsewhere = this.#elsewhere;
-    if (elsewhere === undefined) done(this.group.repetitions.lookFor(request));
-    else if (this.group.repetitions.hasSeen(request)) done(true);
-    else elsewhere.findSeen(this.group, request, done);
+  /** See `findSeen`. */
+  findSeen(request: SeenRequest, done: SeenDone): void {
+    findSeen(this.group, this.#host, request, done);
+  }
+
+  /** See `findSeenHere`. */
+  findSeenHere(request: SeenRequest, done: SeenDone): void {
+    findSeenHere(this.group, this.#host.forwardedOps, request, done);
   }
 
   groupOffset(groupId: number): number | undefined {

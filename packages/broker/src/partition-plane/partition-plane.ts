@@ -16,8 +16,8 @@ export interface PartitionOwners {
   freshen(callback: () => void): void;
   /**
    * Calls back with the first of these partitions in which the request is under way or remembered, whatever
-   * it holds: at once where all of them are this shard's and led by this node. With 57 or 58 when somebody
-   * who leads one of them could not be asked, and none of the others has seen it.
+   * it holds: at once where all of them are this shard's, open, and led by this node. With 57 or 58 when
+   * somebody who leads one of them could not be asked or could not tell, and none of the others has seen it.
    */
   findSeen(
     handles: readonly PartitionHandle[],

@@ -11,11 +11,13 @@ import type { Shard } from "../shard.ts";
  * Where a send went before, when it may be a repetition whose partition is the server's to choose: the turn
  * has moved on since.
  *
- * What this connection sent itself and was told to be unsure of goes where it went. Only the first requests
- * after a login can be repetitions of what an earlier one sent, so only for those the topic's partitions are
- * looked through. Where other shards or nodes have to be asked, nothing further of the connection begins
- * until they have answered, so that it does not overtake the send. When its client has left by then the send
- * is dropped: it may have sent it elsewhere, and other nodes than were asked may lead by now.
+ * What this connection sent itself and was told to be unsure of goes where it went. Only numbers that the
+ * client gave out before its login can be repetitions of what an earlier session sent, or the first 128 where
+ * the login did not tell: only for those the topic's partitions are looked through.
+ *
+ * Where other shards or nodes have to be asked, nothing further of the connection begins until they have
+ * answered, so that it does not overtake the send. When its client has left by then the send is dropped: it
+ * may have sent it elsewhere, and other nodes than were asked may lead by now.
  * @param found  called with the partition's id, or nothing, or 57 or 58 when it could not be told, once:
  *               within the call when nobody has to be asked
  */

@@ -25,6 +25,8 @@ import { endingOfLogin } from "./user-sessions.ts";
 export interface Proof {
   readonly prefix: VersionPrefix;
   readonly user: User;
+  /** What the client says of itself in its login; empty where it does not. */
+  readonly context: string;
   /** Digest of the token that proved it; absent for anything else. */
   readonly token?: string;
   /** Stored form of the password that proved it; absent for anything else. */
@@ -115,7 +117,7 @@ function checkPassword(
         return;
       }
       const isRight = verdict === "right" && user !== undefined && stored !== undefined;
-      const proof = isRight ? { prefix: body, user, passwordHash: stored } : undefined;
+      const proof = isRight ? { prefix: body, context: body.context, user, passwordHash: stored } : undefined;
       if (proof !== undefined && endingOfLogin(shard, proof) === undefined) claim.proven(proof);
       else wrong();
     },
@@ -133,7 +135,7 @@ function checkToken(
   const holder = shard.catalog.userByToken(digest);
   if (holder === undefined || isExpired(holder.token, shard.platform.clock.wallMicros())) unknown();
   else if (holder.user.status !== UserStatus.active) evict(shard, request, EvictionReason.UserInactive);
-  else claim.proven({ prefix: body, user: holder.user, token: digest });
+  else claim.proven({ prefix: body, context: body.context, user: holder.user, token: digest });
 }
 
 /**

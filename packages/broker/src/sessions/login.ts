@@ -5,6 +5,7 @@ import {
   EvictionReason,
   encodeLoginReply,
   encodeResultSuccess,
+  nextRequestOf,
   Operation,
   PROTOCOL_VERSION,
   SERVER_VERSION_TEXT,
@@ -59,7 +60,7 @@ function registerVouched(shard: Shard, request: ClientRequest, prefix: VersionPr
   const { vouchedUser } = request.connection;
   const user = vouchedUser && shard.catalog.userById(vouchedUser.id);
   const isSame = user !== undefined && user.createdAt <= vouchedUser!.provedAtMicros;
-  if (isSame && user.status === UserStatus.active) register(shard, request, { prefix, user });
+  if (isSame && user.status === UserStatus.active) register(shard, request, { prefix, user, context: "" });
   else evict(shard, request, EvictionReason.UserInactive);
 }
 
@@ -94,7 +95,7 @@ function register(shard: Shard, request: ClientRequest, proof: Proof): void {
       if (isRegistered(answer)) {
         bindSession(shard, request, {
           ...{ client, session: answer.op, user: user.id, token, isFenced: false },
-          countsRequests: countsRequests(prefix),
+          ...numbersOf(proof),
         });
         const { number, remoteAddress } = request.connection;
         shard.platform.log.debug("A client is logged in.", {
@@ -113,6 +114,13 @@ function register(shard: Shard, request: ClientRequest, proof: Proof): void {
 
 function isRegistered(answer: MetadataAnswer): answer is Extract<MetadataAnswer, { kind: "reply" }> {
   return answer.kind === "reply" && decodeResultSection(answer.body).code === 0;
+}
+
+/** Whose numbers count, and from which on they are new, as far as the login tells. */
+function numbersOf({ prefix, context }: Proof): Pick<Session, "countsRequests" | "repeatsBelow"> {
+  if (!countsRequests(prefix)) return { countsRequests: false };
+  const next = nextRequestOf(context);
+  return { countsRequests: true, ...(next === undefined ? {} : { repeatsBelow: next }) };
 }
 
 function sdkOf({ sdkName, sdkVersion }: VersionPrefix): string {

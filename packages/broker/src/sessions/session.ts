@@ -20,7 +20,10 @@ export interface Session {
   attachedTo?: Pick<Session, "client" | "session">;
   /** The client's library gives each write a number of its own, see `countsRequests`. */
   readonly countsRequests: boolean;
-  /** Numbers from this on are new, not repetitions of what an earlier connection sent; not known at first. */
+  /**
+   * Numbers from this on are new, not repetitions of what an earlier connection sent. A login of this
+   * project's client tells it, see `nextRequestOf`; of an older one it is not known at first.
+   */
   repeatsBelow?: bigint;
   /** Where its sends went that were answered with 57; absent while there is none. */
   unsureSends?: UnsureSends;

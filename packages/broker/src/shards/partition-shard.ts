@@ -1,8 +1,9 @@
-import { assert, CodedError, ErrorCode } from "@millrace/errors";
+import { assert, CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import { ByteReader, ByteWriter } from "@millrace/framing";
 import type { ShardBus } from "@millrace/platform";
 import type { PartitionIdentity, ReadResult } from "@millrace/storage";
 import { LocalPartition } from "../partition-plane/local-partition.ts";
+import { findSeenAmong } from "../partition-plane/operations/find-seen.ts";
 import type { PartitionGroup } from "../partition-plane/partition-group.ts";
 import { PartitionHost, type PartitionHostOptions } from "../partition-plane/partition-host.ts";
 import { PARTITION_REQUESTS } from "./partition-requests.ts";
@@ -139,14 +140,23 @@ export class PartitionShard {
     }
   }
 
-  /** Answers which of the partitions named has seen the request: its index, or how many there are. */
+  /**
+   * Answers which of the partitions named has seen the request: its index, or how many there are; with 58 when
+   * one of them cannot tell, as one that is gone, or was not heard of yet.
+   */
   #findSeen(call: number, reader: ByteReader): void {
     const request = readClient(reader);
-    const count = reader.u32();
-    let index = 0;
-    while (index < count && this.#partitions.get(reader.u32())?.group.repetitions.lookFor(request) !== true)
-      index++;
-    this.answer(call, (writer) => writer.u32(index));
+    const named = Array.from({ length: reader.u32() }, () => this.#partitions.get(reader.u32()));
+    const known = named.filter((partition) => partition !== undefined);
+    findSeenAmong(known, request, (seen) => {
+      const isUnknown = seen === undefined && known.length < named.length;
+      const refusal = isUnknown ? new CodedError(ErrorCode.TransientNotAccepted) : seen;
+      if (isCodedError(refusal)) this.refuse(call, refusal);
+      else
+        this.answer(call, (writer) =>
+          writer.u32(refusal === undefined ? named.length : named.indexOf(refusal)),
+        );
+    });
   }
 
   #open(call: number, number: number, reader: ByteReader): void {

@@ -1,7 +1,9 @@
+import type { CodedError } from "@millrace/errors";
 import type { BlockPool, ByteReader, ByteWriter } from "@millrace/framing";
 import type { Counter, ShardBus, Timer } from "@millrace/platform";
 import type { PartitionIdentity } from "@millrace/storage";
 import { LocalPartition } from "../partition-plane/local-partition.ts";
+import { findSeenAmong, firstSeen } from "../partition-plane/operations/find-seen.ts";
 import type { PartitionHandle, SeenRequest } from "../partition-plane/partition-handle.ts";
 import type { PartitionHost, PartitionHostOptions } from "../partition-plane/partition-host.ts";
 import type { PartitionOwners } from "../partition-plane/partition-plane.ts";
@@ -78,26 +80,16 @@ export class ShardedPartitions implements PartitionOwners {
   findSeen(
     handles: readonly PartitionHandle[],
     request: SeenRequest,
-    found: (handle: PartitionHandle | undefined) => void,
+    found: (handle: PartitionHandle | CodedError | undefined) => void,
   ): void {
-    const own = handles.find(
-      (handle) => handle instanceof LocalPartition && handle.group.repetitions.lookFor(request),
-    );
+    const own = handles.filter((handle) => handle instanceof LocalPartition);
     const asked = this.#others.map((shard) => ({ shard, partitions: ownedBy(shard, handles) }));
     const left = asked.filter(({ partitions }) => partitions.length > 0);
-    if (own !== undefined || left.length === 0) {
-      found(own);
-      return;
-    }
-    let waitsFor = left.length;
-    let seen: PartitionHandle | undefined;
+    const heard = firstSeen<PartitionHandle>(1 + left.length, found);
+    findSeenAmong(own, request, heard);
     for (const { shard, partitions } of left) {
       const write = (writer: ByteWriter) => writeSeen(writer, request, partitions);
-      shard.ask(ShardRequest.findSeen, 0, write, (_error, reader) => {
-        seen ??= partitions[reader.u32()];
-        waitsFor -= 1;
-        if (waitsFor === 0) found(seen);
-      });
+      shard.ask(ShardRequest.findSeen, 0, write, (error, reader) => heard(error ?? partitions[reader.u32()]));
     }
   }
 

@@ -38,6 +38,7 @@ export interface TestLogin {
   readonly username?: string;
   readonly password?: string;
   readonly sdkName?: string;
+  readonly context?: string;
 }
 
 const EVICTION_COMMAND = 13;
@@ -112,7 +113,7 @@ export class TestClient {
       sdkVersion: "1",
       username: options.username ?? "iggy",
       password: options.password ?? "iggy",
-      context: "",
+      context: options.context ?? "",
     });
     const answer = await this.command("LoginRegister", body, { session: 0n, request: 0n });
     if (answer.eviction === undefined && answer.code === 0) {

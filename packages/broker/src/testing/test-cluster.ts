@@ -248,11 +248,11 @@ export class TestCluster {
   }
 
   /** A client that is logged in as root, on a node that knows the user already. */
-  async login(at: number, client = 1n, sdkName = "test"): Promise<TestClient> {
+  async login(at: number, client = 1n, sdkName = "test", context = ""): Promise<TestClient> {
     await this.until(() => this.broker(at).shard.catalog.userByName("iggy"));
     for (;;) {
       const one = this.connect(at);
-      const answer = await this.drive(one.login({ client, sdkName }));
+      const answer = await this.drive(one.login({ client, sdkName, context }));
       if (answer.eviction === undefined && answer.code === 0) return one;
       assert.ok(answer.code === 57 || answer.code === 58, "a login is put off only while a view changes");
     }

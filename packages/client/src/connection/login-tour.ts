@@ -41,6 +41,8 @@ export interface LoginTourOptions {
   readonly platform: ClientPlatform;
   /** Client id, u128; the same wherever it logs in. */
   readonly client: bigint;
+  /** See `LoginClaim`. */
+  nextNumber?(): number;
   /** Hears of the life of each link that is opened, see `LinkOwner`. */
   ownerOf(link: () => Link): LinkOwner;
 }
@@ -197,15 +199,16 @@ export class LoginTour {
   }
 
   async #login(link: Link, address: ServerAddress, loginMs: number): Promise<LoginFacts> {
-    const { clock } = this.#parts.platform;
-    const { credentials } = this.#options;
+    const { nextNumber, platform } = this.#parts;
+    const { clock } = platform;
+    const claim = { credentials: this.#options.credentials, ...(nextNumber && { nextNumber }) };
     const deadline = { clock, timeoutMs: loginMs, what: "the login" } as const;
     const watch = new LoginWatch({
       ...{ clock, address, askRoster: () => this.#observedRoster(address) },
       giveUp: (error) => link.close(error, true),
     });
     try {
-      return await withDeadline(link, deadline, () => login(link, clock, credentials));
+      return await withDeadline(link, deadline, () => login(link, clock, claim));
     } catch (error) {
       throw watch.explained(error);
     } finally {

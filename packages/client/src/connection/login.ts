@@ -7,6 +7,7 @@ import {
   decodeLoginReply,
   encodeLoginRegister,
   encodeLoginRegisterWithPat,
+  nextRequestContext,
   Operation,
   PROTOCOL_VERSION,
 } from "@millrace/protocol";
@@ -55,13 +56,13 @@ export function sleep(clock: Clock, delayMs: number): Promise<void> {
   return new Promise((resolve) => void clock.setTimer(delayMs, resolve));
 }
 
-/** The body of a login: who logs in, and with which client. */
-export function loginBody(credentials: Credentials): Uint8Array {
+/** The body of a login: who logs in, and with which client. @param context  what the client says of itself */
+export function loginBody(credentials: Credentials, context = ""): Uint8Array {
   const prefix = {
     protocolVersion: PROTOCOL_VERSION,
     sdkName: SDK_NAME,
     sdkVersion: SDK_VERSION,
-    context: "",
+    context,
   };
   if (credentials.kind === "token")
     return encodeLoginRegisterWithPat({ ...prefix, token: credentials.token });
@@ -93,26 +94,41 @@ export async function withDeadline<T>(
   }
 }
 
+/** Who logs in. */
+export interface LoginClaim {
+  readonly credentials: Credentials;
+  /**
+   * The next number that the client's queue gives out, where its numbers count. Each login tells it, so that
+   * the server looks for no write that was never sent before.
+   */
+  nextNumber?(): number;
+}
+
 /**
  * Registers the link's client id with the server and binds the session to the link. While the server
- * answers that it cannot commit now, the same login goes again every 50 ms, until the link is given up.
+ * answers that it cannot commit now, the login goes again every 50 ms, until the link is given up.
  *
  * @throws CodedError InvalidCredentials, InvalidPersonalAccessToken, IncompatibleProtocolVersion and what
  *         else the server answers
  */
-export async function login(link: Link, clock: Clock, credentials: Credentials): Promise<LoginFacts> {
-  const body = loginBody(credentials);
-  const request = { operation: Operation.Register, code: CommandCode.LoginRegister, body };
-  let outcome = await ask(link, request);
+export async function login(link: Link, clock: Clock, claim: LoginClaim): Promise<LoginFacts> {
+  let outcome = await ask(link, registerRequest(claim));
   while (
     outcome.code === ErrorCode.TransientNotCommitted ||
     outcome.code === ErrorCode.TransientNotAccepted
   ) {
     await sleep(clock, REPEAT_DELAY_MS);
-    outcome = await ask(link, request);
+    outcome = await ask(link, registerRequest(claim));
   }
   if (outcome.code !== 0) throw errorOfCode(outcome.code, {}, outcome.reason);
   const reply = decodeBody(decodeLoginReply, outcome.payload);
   link.bindSession(BigInt(reply.session));
   return { userId: reply.userId, session: BigInt(reply.session), serverVersion: reply.serverVersion };
+}
+
+function registerRequest(claim: LoginClaim): HandshakeRequest {
+  const next = claim.nextNumber?.();
+  const context = next === undefined ? "" : nextRequestContext(next);
+  const body = loginBody(claim.credentials, context);
+  return { operation: Operation.Register, code: CommandCode.LoginRegister, body };
 }

@@ -62,6 +62,11 @@ export class RequestQueue {
     return this.#waiting.length + this.#repeating.length + this.#inFlight.size;
   }
 
+  /** The number of the next write that gets one: every write that was ever sent has a lower one. */
+  get nextNumber(): number {
+    return this.#nextNumber;
+  }
+
   /** Takes one call; it leaves at once when there is a link with room. */
   add(call: Call): void {
     let bodyLength = 0;

@@ -44,16 +44,19 @@ export class Session {
     this.#options = options;
     this.#platform = platform;
     this.events = new ClientEvents((event, facts) => platform.publish(event, facts));
+    const knowsRepetitions = options.transport !== "http";
     this.#queue = new RequestQueue({
       clock: platform.clock,
       inFlightMax: options.inFlightMax,
       requestTimeoutMs: options.requestTimeoutMs,
-      knowsRepetitions: options.transport !== "http",
+      knowsRepetitions,
       onNotAccepted: () => this.#leaveRefusingNode(),
       onIdle: () => this.#noteIdle(),
     });
     this.#tour = new LoginTour({
       ...{ options, platform, client: randomClientId(platform) },
+      // No link has the queue while one is logged in: what was sent before is below this number.
+      ...(knowsRepetitions ? { nextNumber: () => this.#queue.nextNumber } : {}),
       ownerOf: (own) => ({
         onWritable: () => this.#queue.pump(),
         onLost: (error, unanswered) => this.#onLost(own(), error, unanswered),

@@ -6,6 +6,7 @@ import { decodeResultSection, encodeResultSuccess } from "../result-section.ts";
 import { decodeLoginRegister, decodeVersionPrefix, encodeLoginRegister } from "./login-register.ts";
 import { decodeLoginRegisterWithPat, encodeLoginRegisterWithPat } from "./login-register-with-pat.ts";
 import { decodeLoginReply, encodeLoginReply } from "./login-reply.ts";
+import { nextRequestContext, nextRequestOf } from "./next-request.ts";
 
 for (const one of goldenCases("login")) {
   test(`${one.name} is written and read as recorded`, () => {
@@ -56,4 +57,42 @@ test("a login context is bounded, for nobody is known yet who sends it", () => {
     () => decodeLoginRegister(body),
     (error) => isWireError(error, "bad_length") && error.position === body.length - 65_537 - 4,
   );
+});
+
+test("a login context tells the next number that a client gives out", () => {
+  assert.equal(nextRequestContext(42), "next-request=42");
+  for (const next of [1, 42, Number.MAX_SAFE_INTEGER])
+    assert.equal(nextRequestOf(nextRequestContext(next)), BigInt(next));
+  assert.equal(nextRequestOf("next-request=18446744073709551615"), 2n ** 64n - 1n);
+});
+
+test("a login context that says anything else tells no number", () => {
+  const others = ["", "42", "next-request", "next-request=", "next-request=0", "next-request=042"];
+  const wrong = [
+    "-1",
+    "+1",
+    "1.5",
+    "1e3",
+    "0x1",
+    " 1",
+    "1 ",
+    "1\n",
+    "1;2",
+    "18446744073709551616",
+    "9".repeat(21),
+  ];
+  for (const context of [...others, ...wrong.map((number) => `next-request=${number}`)])
+    assert.equal(nextRequestOf(context), undefined, context);
+  assert.equal(nextRequestOf("my next-request=1"), undefined);
+  assert.equal(nextRequestOf("Next-Request=1"), undefined);
+});
+
+test("a login with a token and a context does not read as one with a password", () => {
+  const prefix = { protocolVersion: 11_264, sdkName: "a", sdkVersion: "b" };
+  for (const next of [1, 42, Number.MAX_SAFE_INTEGER]) {
+    const login = { ...prefix, token: "a-token-of-some-length", context: nextRequestContext(next) };
+    const body = encodeLoginRegisterWithPat(login);
+    assert.deepEqual(decodeLoginRegisterWithPat(body), login);
+    assert.throws(() => decodeLoginRegister(body), isWireError);
+  }
 });

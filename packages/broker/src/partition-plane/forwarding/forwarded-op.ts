@@ -20,6 +20,8 @@ export const ForwardedKind = {
   purge: 165,
   /** Cut so many of the oldest sealed segments, which the metadata group has decided. */
   truncate: 166,
+  /** Tell whether the replica is in the sender's view, which the sender leads, see `ConfirmedLeads`. */
+  confirmLead: 167,
 } as const;
 /** Byte of a kind. */
 export type ForwardedKind = (typeof ForwardedKind)[keyof typeof ForwardedKind];
@@ -45,7 +47,10 @@ export interface ForwardedOp {
 /** What the primary says to it. */
 export type ForwardedOpAnswer =
   | { readonly kind: "committed"; readonly result: OpResult }
-  /** Nothing was written: the offset was there already, the request was not seen. `op` is committed. */
+  /**
+   * Nothing was written: the offset was there already, the request was not seen, the replica is in that view.
+   * `op` is committed.
+   */
   | { readonly kind: "nothing"; readonly op: number; readonly view: number }
   | { readonly kind: "refused"; readonly code: number };
 

@@ -5,6 +5,7 @@ import { ForwardedCalls } from "../../cluster/forwarded-calls.ts";
 import { type CountOrder, NOTHING_REMOVED, type TruncationOutcome } from "../../retention/truncation.ts";
 import type { PartitionGroup } from "../partition-group.ts";
 import type { BatchOp, ClientOp, OffsetOp, SeenRequest, StoreOffsetOp } from "../partition-handle.ts";
+import { ConfirmedLeads, type LeadDone } from "./confirmed-lead.ts";
 import { ForwardWindow } from "./forward-window.ts";
 import {
   encodeCountOrder,
@@ -38,6 +39,8 @@ export interface ForwardedOpsOptions {
   readonly wire: ForwardedOpWire;
   /** Replica ids of the other nodes. */
   readonly others: readonly number[];
+  /** Replicas of a group, this one counted, that have an op when it is committed. */
+  readonly replicationQuorum: number;
   /** Milliseconds an operation waits for room before it is refused. */
   readonly admissionTimeoutMs: number;
   /** See `ForwardedCallsOptions`. */
@@ -78,11 +81,18 @@ export class ForwardedOps {
   readonly #options: ForwardedOpsOptions;
   readonly #calls: ForwardedCalls<ForwardedOpAnswer>;
   readonly #window = new ForwardWindow(LIMITS);
+  readonly #confirmedLeads: ConfirmedLeads;
 
   constructor(options: ForwardedOpsOptions) {
-    const { clock, admissionTimeoutMs, seed } = options;
+    const { clock, others, admissionTimeoutMs, seed } = options;
     this.#options = options;
     this.#calls = new ForwardedCalls({ clock, seed, timeoutMs: PATIENCE_FACTOR * admissionTimeoutMs });
+    this.#confirmedLeads = new ConfirmedLeads({
+      ...{ clock, others, window: this.#window, quorum: options.replicationQuorum },
+      timeoutMs: admissionTimeoutMs,
+      ask: (to, group, heard) => this.#askWhetherInView(to, group, heard),
+      forget: (call) => this.#calls.forget(call),
+    });
   }
 
   /** Operations on their way. */
@@ -129,6 +139,14 @@ export class ForwardedOps {
     this.#pass(group, {
       ...{ kind: ForwardedKind.findSeen, op: { ...request, isNumbered: true }, body: NOTHING },
       answered: (answer) => done(answer.kind === "refused" ? answer.code : answer.kind === "committed"),
+    });
+  }
+
+  /** Tells whether this node leads a group now, see `ConfirmedLeads`. */
+  confirmLead(group: PartitionGroup, done: LeadDone): void {
+    this.#confirmedLeads.confirm(group, (isConfirmed) => {
+      if (!isConfirmed) this.#options.metrics.deniedTransient.add(1);
+      done(isConfirmed);
     });
   }
 
@@ -210,9 +228,23 @@ export class ForwardedOps {
     });
   }
 
+  #askWhetherInView(to: number, group: PartitionGroup, heard: LeadDone): number {
+    const passed = { kind: ForwardedKind.confirmLead, op: OF_THE_SERVER, body: NOTHING };
+    return this.#calls.ask({
+      ...{ to, timeoutMs: this.#options.admissionTimeoutMs },
+      send: (id) => this.#send(group, { to, id, passed }),
+      answered: ({ kind }) => heard(kind === "nothing"),
+      failed: () => heard(false),
+    });
+  }
+
   #send(
     group: PartitionGroup,
-    { to, id, passed }: { readonly to: number; readonly id: number; readonly passed: Passed },
+    {
+      to,
+      id,
+      passed,
+    }: { readonly to: number; readonly id: number; readonly passed: Omit<Passed, "answered"> },
   ): boolean {
     const { kind, op, body, onDone } = passed;
     const { client, request, user, isNumbered, session = 0 } = op;

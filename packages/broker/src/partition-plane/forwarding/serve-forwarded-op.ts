@@ -6,6 +6,7 @@ import type { LocalPartition } from "../local-partition.ts";
 import type { ClientOp, OffsetKey } from "../partition-handle.ts";
 import type { ReceivedBody } from "../partition-replication.ts";
 import { leaseOfReceived } from "../received-lease.ts";
+import { isInView } from "./confirmed-lead.ts";
 import {
   decodeCountOrder,
   decodeOffsetWrite,
@@ -33,12 +34,16 @@ export interface ServedOp {
 /**
  * Does what another node passed on, when this one is primary of the partition's group in the view that the
  * sender named; else it answers 58, and so it does where there is no memory for a batch. A purge was decided
- * on elsewhere and is taken in any view.
+ * on elsewhere and is taken in any view; who leads a view asks the others whether they are in it.
  */
 export function serveForwardedOp(partition: LocalPartition | undefined, served: ServedOp): void {
   const { op, answer } = served;
   if (partition !== undefined && op.kind === ForwardedKind.purge) {
     void purge(partition, served).then(answer);
+    return;
+  }
+  if (partition !== undefined && op.kind === ForwardedKind.confirmLead) {
+    answer(confirmLead(partition, op));
     return;
   }
   const isLed = partition?.group.isPrimary === true && partition.group.replica?.view === op.view;
@@ -115,10 +120,19 @@ function truncate(partition: LocalPartition, { op, body, removed, answer }: Serv
 }
 
 /** What is not committed yet counts too: it will be, or the request that repeats it fails with it. */
-function findSeen({ group }: LocalPartition, { op, answer }: ServedOp): void {
+function findSeen(partition: LocalPartition, { op, answer }: ServedOp): void {
   const place = { op: 0, view: op.view };
-  if (!group.repetitions.lookFor(op)) answer({ kind: "nothing", ...place });
-  else answer({ kind: "committed", result: { ...place, baseOffset: 0, timestamp: 0, isRepeated: true } });
+  const result = { ...place, baseOffset: 0, timestamp: 0, isRepeated: true };
+  partition.findSeenHere(op, (isSeen) => {
+    if (typeof isSeen === "number") answer({ kind: "refused", code: isSeen });
+    else answer(isSeen ? { kind: "committed", result } : { kind: "nothing", ...place });
+  });
+}
+
+/** The question may be as old as the way here is long; what counts is that it was asked before. */
+function confirmLead({ group }: LocalPartition, { view }: ForwardedOp): ForwardedOpAnswer {
+  if (isInView(group, view)) return { kind: "nothing", op: 0, view };
+  return { kind: "refused", code: ErrorCode.TransientNotAccepted };
 }
 
 function writeOffset(partition: LocalPartition, served: ServedOp): void {
