@@ -15,27 +15,16 @@ export type CallKind = "read" | "metadata" | "partition";
  */
 export class Lane {
   readonly inFlightMax: number;
+  /** Calls that wait for their repetition. */
+  held = 0;
   inFlight = 0;
-  /** How often a call was answered only that it is not accepted now. */
-  refusals = 0;
-  #held = 0;
 
   constructor(inFlightMax: number) {
     this.inFlightMax = inFlightMax;
   }
 
-  /** Calls that wait for their repetition; only a refusal makes one wait for it. */
-  get held(): number {
-    return this.#held;
-  }
-
-  set held(held: number) {
-    if (held > this.#held) this.refusals += 1;
-    this.#held = held;
-  }
-
   get isOpen(): boolean {
-    return this.#held === 0 && this.inFlight < this.inFlightMax;
+    return this.held === 0 && this.inFlight < this.inFlightMax;
   }
 }
 
@@ -70,6 +59,10 @@ export interface PendingCall {
   readonly deadlineMs: number;
   /** When the server first answered "not accepted" (58) in a row; 0 for never. */
   notAcceptedSinceMs: number;
+  /** How often a server answered only that it is to be sent again, since the last loss of a connection. */
+  refusals: number;
+  /** The code of the latest of these answers. */
+  refusalCode: number;
   wasTransmitted: boolean;
 }
 

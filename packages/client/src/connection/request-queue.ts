@@ -1,4 +1,4 @@
-import { CodedError, ErrorCode } from "@millrace/errors";
+import { CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import { xxh3_64 } from "@millrace/framing";
 import type { Clock, Timer } from "@millrace/platform";
 import { type Call, Lane, NO_BYTES, type PendingCall } from "./call.ts";
@@ -79,6 +79,8 @@ export class RequestQueue {
       checksum: call.kind === "metadata" ? xxh3_64(joined(call.body)) : 0n,
       deadlineMs: this.#options.clock.monotonicMs() + this.#options.requestTimeoutMs,
       notAcceptedSinceMs: 0,
+      refusals: 0,
+      refusalCode: 0,
       wasTransmitted: false,
     });
     this.pump();
@@ -106,6 +108,8 @@ export class RequestQueue {
     // Numbers grow in the order of the first transmission; reads have none of their own and sort stably
     // among them.
     this.#waiting = [...returning.sort((a, b) => a.number - b.number), ...this.#waiting];
+    const isRefused = isCodedError(error, ErrorCode.TransientNotAccepted);
+    if (!isRefused) for (const pending of this.#waiting) pending.refusals = 0;
     for (const pending of failing) pending.call.done(outcomeUnknown(error), NO_BYTES);
   }
 
@@ -209,7 +213,7 @@ export class RequestQueue {
     const pending = this.#inFlight.get(transmission);
     if (pending === undefined) return;
     this.#leaveWire(transmission, pending);
-    if (this.#mustRepeat(pending, outcome.code)) this.#repeatLater(pending);
+    if (this.#mustRepeat(pending, outcome.code)) this.#repeatLater(pending, outcome.code);
     else if (outcome.code === 0) pending.call.done(undefined, outcome.payload);
     else pending.call.done(errorOfCode(outcome.code, {}, outcome.reason), NO_BYTES);
     this.pump();
@@ -229,7 +233,9 @@ export class RequestQueue {
     return this.#options.onNotAccepted();
   }
 
-  #repeatLater(pending: PendingCall): void {
+  #repeatLater(pending: PendingCall, code: number): void {
+    pending.refusals += 1;
+    pending.refusalCode = code;
     if (pending.lane !== undefined) pending.lane.held += 1;
     this.#repeating.push(pending);
     this.#repeatTimer ??= this.#options.clock.setTimer(REPEAT_DELAY_MS, () => {
@@ -270,12 +276,19 @@ function outcomeUnknown(cause: CodedError): CodedError {
 }
 
 function timeoutOf(pending: PendingCall, requestTimeoutMs: number): CodedError {
-  const details = { requestTimeoutMs };
-  const timeout = new CodedError(
-    ErrorCode.RequestTimeout,
-    `No answer within ${requestTimeoutMs} ms. Is the server reachable? A longer requestTimeoutMs waits longer.`,
-    { details },
-  );
-  const mayHaveHappened = pending.wasTransmitted && pending.call.kind !== "read";
-  return mayHaveHappened ? outcomeUnknown(timeout) : timeout;
+  if (pending.wasTransmitted && pending.call.kind !== "read")
+    return outcomeUnknown(unanswered(requestTimeoutMs));
+  return pending.refusals === 0 ? unanswered(requestTimeoutMs) : refused(pending, requestTimeoutMs);
+}
+
+function unanswered(requestTimeoutMs: number): CodedError {
+  const message = `No answer within ${requestTimeoutMs} ms. Is the server reachable? A longer requestTimeoutMs waits longer.`;
+  return new CodedError(ErrorCode.RequestTimeout, message, { details: { requestTimeoutMs } });
+}
+
+/** The server was there. */
+function refused({ refusals, refusalCode }: PendingCall, requestTimeoutMs: number): CodedError {
+  const cause = errorOfCode(refusalCode);
+  const message = `The server refused it ${refusals} times in ${requestTimeoutMs} ms. ${cause.message}`;
+  return new CodedError(ErrorCode.RequestTimeout, message, { cause, details: { requestTimeoutMs } });
 }

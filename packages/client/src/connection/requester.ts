@@ -6,8 +6,7 @@ import {
   decodeBody,
   operationByByte,
 } from "@millrace/protocol";
-import { type CallKind, Lane, NO_BYTES } from "./call.ts";
-import { errorOfCode } from "./reply-code.ts";
+import { type CallKind, NO_BYTES } from "./call.ts";
 import type { Session } from "./session.ts";
 
 /** One command as the admin calls ask for it; `decode` makes the result from the payload of a success. */
@@ -45,36 +44,24 @@ function bodyOf({ command, body }: Pick<CommandRequest<unknown>, "command" | "bo
   }
 }
 
-/** The error of a read that ran out of time: a server that refused it was there, not out of reach. */
-function withRefusal(error: CodedError, { refusals }: Lane): CodedError {
-  if (refusals === 0 || error.code !== ErrorCode.RequestTimeout) return error;
-  const cause = errorOfCode(ErrorCode.TransientNotAccepted);
-  const { details } = error;
-  const message = `The server refused it ${refusals} times in ${details["requestTimeoutMs"]} ms. ${cause.message}`;
-  return new CodedError(ErrorCode.RequestTimeout, message, { cause, details });
-}
-
 /**
  * Sends one command by its name and resolves with what the server answered. Never throws at once.
  *
  * @throws CodedError InvalidArgument and the like for what cannot be sent, the server's code, InvalidCommand
- *         for a reply that does not decode, and the codes of a session; a RequestTimeout has the cause
- *         TransientNotAccepted where a server was there and refused a read
+ *         for a reply that does not decode, and the codes of a session; the RequestTimeout of a read that the
+ *         server refused all the time has that refusal as its cause
  */
 export function requestCommand<T>(session: Session, request: CommandRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const body = bodyOf(request);
-    const kind = kindOf(request.command);
-    const lane = new Lane(Number.POSITIVE_INFINITY);
     session.execute({
-      kind,
-      lane,
+      kind: kindOf(request.command),
       operation: COMMAND_OPERATIONS[request.command],
       code: CommandCode[request.command],
       body: body.length === 0 ? [] : [body],
       repeatAfterLoss: true,
       done: (error: CodedError | undefined, payload) => {
-        if (error !== undefined) return reject(kind === "read" ? withRefusal(error, lane) : error);
+        if (error !== undefined) return reject(error);
         try {
           resolve(decodeBody(request.decode, payload));
         } catch (failure) {

@@ -11,9 +11,7 @@ export function isOutOfTime(error: unknown): boolean {
   return isCodedError(error) && OUT_OF_TIME.has(error.code);
 }
 
-/** True for a read that a server was there for, and refused until its time was over. */
+/** True for a read that a server was there for, and refused until its time was over, see `RequestQueue`. */
 export function isRefusal(error: unknown): error is CodedError {
-  return (
-    isCodedError(error, ErrorCode.RequestTimeout) && isCodedError(error.cause, ErrorCode.TransientNotAccepted)
-  );
+  return isCodedError(error, ErrorCode.RequestTimeout) && isCodedError(error.cause);
 }
