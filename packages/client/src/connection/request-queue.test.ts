@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ErrorCode } from "@millrace/errors";
+import { CodedError, ErrorCode } from "@millrace/errors";
 import { decodeSendMetadata, encodeGetClusterMetadataReply } from "@millrace/protocol";
 import { FakeServer, node } from "../testing/fake-server.test.ts";
 
@@ -83,3 +83,27 @@ test("an error in place of the roster is ignored, a login that cannot commit goe
   await client.ping();
   await client.close();
 });
+
+test("a read that was refused all the time says so; one whose connection was lost meanwhile does not", async () => {
+  for (const isCut of [false, true]) {
+    const server = new FakeServer();
+    let asked = 0;
+    server.script = (request) => {
+      if (request.command !== "GetStats") return false;
+      asked += 1;
+      if (!isCut || asked < 3) request.deny(ErrorCode.TransientNotCommitted);
+      else if (asked === 3) server.cut();
+      return true;
+    };
+    const client = await server.connect({ requestTimeoutMs: 800, reconnect: { intervalMs: 10 } });
+    const error = await client.getStats().then(() => assert.fail(), asCoded);
+    assert.equal(error.code, ErrorCode.RequestTimeout);
+    assert.equal((error.cause as CodedError | undefined)?.code, isCut ? undefined : 57);
+    await client.close();
+  }
+});
+
+function asCoded(error: unknown): CodedError {
+  assert.ok(error instanceof CodedError);
+  return error;
+}
