@@ -78,7 +78,7 @@ async function comesAgain(replicaCount: number, cutOffCount: number, isAtLeader:
   await cluster.stop();
 }
 
-/** The same when the former leader was cut off from everything, and hears of it so many milliseconds later. */
+/** The same when the former leader was cut off from all, and hears them again so many milliseconds later. */
 async function comesAgainAfter(offsetMs: number): Promise<void> {
   const { cluster, old, others } = await started(3);
   cluster.passes = ({ from, to }) => from !== old && to !== old;
