@@ -78,7 +78,40 @@ async function comesAgain(replicaCount: number, cutOffCount: number, isAtLeader:
   await cluster.stop();
 }
 
-/** The same when the former leader was cut off from everything, and hears of it so many milliseconds later. */
+/**
+ * The first send waits at the cut off leader, nothing commits it. It is stored elsewhere, comes back to that
+ * node, or to one that was cut off with it and has the first one in its journal.
+ */
+async function comesBack(replicaCount: number, cutOffCount: number, isAtLeader: boolean): Promise<void> {
+  const { cluster, old, others, leads } = await started(replicaCount);
+  const cutOff = [old, ...others.slice(0, cutOffCount - 1)];
+  const rest = others.slice(cutOffCount - 1);
+  const isBetween = ({ from, to }: Packet) => cutOff.includes(from) !== cutOff.includes(to);
+  cluster.passes = (packet) => !isOfPartition(packet) || isForwarded(packet) || !isBetween(packet);
+  const first = await cluster.login(old, 20n, COUNTING_SDK, "next-request=1");
+  send(first, "once", 1n).catch(() => {});
+  await cluster.clock.run(20);
+  first.close();
+  await ledAmong(cluster, rest);
+  const onNext = await cluster.login(rest[0] as number, 300n);
+  for (const text of ["turn", "turn"]) await cluster.drive(onNext.ok("SendMessages", bodyOf(text)));
+  const second = await cluster.login(rest[0] as number, 20n, COUNTING_SDK);
+  assert.equal((await cluster.drive(send(second, "once", 1n))).code, 0);
+  second.close();
+  assert.ok(leads(old));
+  const third = await cluster.login(isAtLeader ? old : (cutOff[1] as number), 20n, COUNTING_SDK);
+  const sent = send(third, "once", 1n);
+  await cluster.clock.run(100);
+  cluster.passes = () => true;
+  await cluster.drive(sent);
+  await cluster.until(() => !leads(old));
+  await cluster.clock.run(2000);
+  assert.equal((await cluster.drive(send(third, "once", 1n))).code, 0);
+  assert.deepEqual(await storedIn(cluster, onNext), ["once", "turn", "turn"]);
+  await cluster.stop();
+}
+
+/** The same when the former leader was cut off from all, and hears them again so many milliseconds later. */
 async function comesAgainAfter(offsetMs: number): Promise<void> {
   const { cluster, old, others } = await started(3);
   cluster.passes = ({ from, to }) => from !== old && to !== old;
@@ -113,6 +146,10 @@ describe("A send without a partition that comes again where a former leader does
   it("is stored once at that node, of five.", () => comesAgain(5, 1, true));
 
   it("is stored once at a node that asks it.", () => comesAgain(5, 2, false));
+
+  it("is stored once when its first try waits there.", () => comesBack(3, 1, true));
+
+  it("is stored once when its first try waits there, at a node that asks it.", () => comesBack(5, 2, false));
 
   for (const offsetMs of [0, 60, 410, 470]) {
     it(`is stored once ${offsetMs} ms after another moment.`, () => comesAgainAfter(offsetMs));

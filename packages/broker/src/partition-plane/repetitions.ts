@@ -46,20 +46,20 @@ export class Repetitions {
     return this.#find(request) !== undefined;
   }
 
-  /** True when a request of this client and number is under way here or remembered. */
-  hasSeen(request: Pick<PartitionOp, "client" | "user" | "request">): boolean {
-    const { client, user, request: number } = request;
-    return (
-      this.isUnderWay(request) || this.#partition()?.rememberedRequest(client, user, number) !== undefined
-    );
+  /** True when a request of this client and number is committed and remembered. */
+  hasCommitted({ client, user, request }: Pick<PartitionOp, "client" | "user" | "request">): boolean {
+    const partition = this.#partition();
+    // What a partition that is ahead remembers may never have been.
+    return partition?.isAhead === false && partition.rememberedRequest(client, user, request) !== undefined;
   }
 
   /**
-   * The same for a client that comes back and sends it elsewhere when nobody has seen it: then what an
-   * earlier session of it has sent is not taken any more.
+   * True when a request of this client and number is under way here or committed, for a client that comes
+   * back and sends it elsewhere when nobody has seen it: then what an earlier session of it has sent is not
+   * taken any more.
    */
   lookFor(request: SeenRequest): boolean {
-    const isSeen = this.hasSeen(request);
+    const isSeen = this.isUnderWay(request) || this.hasCommitted(request);
     if (!isSeen) this.overtaken.asks(request);
     return isSeen;
   }

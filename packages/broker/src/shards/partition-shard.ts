@@ -141,8 +141,8 @@ export class PartitionShard {
   }
 
   /**
-   * Answers which of the partitions named has seen the request: its index, or how many there are; with 58 when
-   * one of them cannot tell, as one that is gone, or was not heard of yet.
+   * Answers which of the partitions named has seen the request: its index, or how many there are; with 58
+   * when one of them cannot tell, as one that is gone, or was not heard of yet.
    */
   #findSeen(call: number, reader: ByteReader): void {
     const request = readClient(reader);

@@ -12,7 +12,7 @@ type SeenHost = Pick<PartitionHost, "clock" | "admissionTimeoutMs" | "forwardedO
 
 /**
  * Tells whether a request is under way or remembered in a partition: at once where this node leads it. Where
- * it does not, the node that leads is asked.
+ * it does not, the node that leads is asked: what is only in the journal here may never be committed.
  *
  * A partition that is being opened knows nothing yet: it is waited for, as long as operations wait for room.
  * One that is not open then, or could not be opened, or is taken out of use, cannot tell: 58. "Not seen" of
@@ -23,7 +23,7 @@ export function findSeen(group: PartitionGroup, host: SeenHost, request: SeenReq
     const { forwardedOps } = host;
     const isElsewhere = group.isBackup && !group.isClosed;
     if (!isElsewhere || forwardedOps === undefined) findSeenHere(group, forwardedOps, request, done);
-    else if (group.repetitions.hasSeen(request)) done(true);
+    else if (group.repetitions.hasCommitted(request)) done(true);
     else forwardedOps.findSeen(group, request, done);
   });
 }
@@ -31,7 +31,8 @@ export function findSeen(group: PartitionGroup, host: SeenHost, request: SeenReq
 /**
  * The same of a partition that this node leads, as far as it knows. When it has seen nothing, see
  * `Repetitions.lookFor`; and what it has not seen another may have, which leads a later view without its
- * knowledge. So that counts once the others have said that they are in its view.
+ * knowledge; and then what is under way here will not be committed. So neither counts before the others have
+ * said that they are in its view.
  */
 export function findSeenHere(
   group: PartitionGroup,
@@ -41,7 +42,7 @@ export function findSeenHere(
 ): void {
   if (group.isClosed || group.partition === undefined) done(ErrorCode.TransientNotAccepted);
   else if (forwardedOps === undefined) done(group.repetitions.lookFor(request));
-  else if (group.repetitions.hasSeen(request)) done(true);
+  else if (group.repetitions.hasCommitted(request)) done(true);
   else {
     forwardedOps.confirmLead(group, (isConfirmed) =>
       done(isConfirmed ? group.repetitions.lookFor(request) : ErrorCode.TransientNotAccepted),

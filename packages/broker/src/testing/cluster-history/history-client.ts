@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { CommandName } from "@millrace/protocol";
+import { type CommandName, nextRequestContext } from "@millrace/protocol";
 import type { Answer, TestClient } from "../test-client.ts";
 import type { HistoryWorld } from "./history-world.ts";
 
@@ -48,7 +48,9 @@ export class HistoryClient {
   }
 
   async #logIn(connection: TestClient): Promise<boolean> {
-    const login = connection.login({ client: this.id, sdkName: "millrace-node" });
+    // As our client does: what it has not given out by now was on no connection before this one.
+    const context = nextRequestContext(Number(this.#lastNumber) + 1);
+    const login = connection.login({ client: this.id, sdkName: "millrace-node", context });
     const answer = await this.#answered(connection, login);
     const isIn = answer?.code === 0 && answer.eviction === undefined;
     if (isIn) this.#loggedIn = connection;
