@@ -1,4 +1,4 @@
-import { ErrorCode, isCodedError } from "@millrace/errors";
+import { type CodedError, ErrorCode, isCodedError } from "@millrace/errors";
 import type { Disk } from "@millrace/platform";
 import {
   cutPartition,
@@ -116,7 +116,7 @@ export class GroupRecovery {
    * as one that lost all its files, which is noted first, and what is left of them stays until another's
    * state takes its place. Bytes that changed are no such loss: somebody should look at that disk.
    * @param needsState  nothing of the journal counts: another replica's state is to take its place
-   * @throws CodedError when a journaled op cannot be read back
+   * @throws CodedError when a journaled op cannot be read back, but for damage
    * @see docs/adr/0066
    */
   async recover(partition: Partition, needsState = false): Promise<RecoveredGroup> {
@@ -124,18 +124,23 @@ export class GroupRecovery {
     const withoutJournal = { ...facts, suffix: [], stateNeeded: partition.committedOp };
     if (needsState) return withoutJournal;
     const suffix = await this.#readWhole(partition);
+    if (isCodedError(suffix)) return { ...facts, suffix: [], fault: suffix };
     if (suffix !== undefined) return { ...facts, suffix };
     await this.#noteLoss("Files of a partition are gone; the replica may have lost what it acknowledged.");
     return { ...withoutJournal, isLost: true };
   }
 
-  /** The journaled ops that are not known to be committed; nothing when files with some of them are gone. */
-  async #readWhole(partition: Partition): Promise<readonly Prepare[] | undefined> {
+  /**
+   * The journaled ops that are not known to be committed; nothing when files with some of them are gone, the
+   * damage where one of them changed.
+   */
+  async #readWhole(partition: Partition): Promise<readonly Prepare[] | CodedError | undefined> {
     if (await this.#isFileGone(partition.fault)) return undefined;
     try {
       return await readSuffix(this.#context, partition);
     } catch (error) {
       if (await this.#isFileGone(error)) return undefined;
+      if (isCodedError(error, ErrorCode.PartitionDamaged)) return error;
       throw error;
     }
   }

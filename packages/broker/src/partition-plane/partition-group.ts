@@ -148,10 +148,11 @@ export class PartitionGroup {
       if (recovered === undefined) partition.commit(partition.lastOp);
       this.#partition = partition;
       for (const { body } of recovered?.suffix ?? []) this.#goesOn(body as QueuedOp);
-      this.#replica = replicaOf(this.#context, partition, recovered);
-      this.#isLost = recovered?.isLost === true;
+      this.#openFault = recovered?.fault;
+      if (this.#openFault === undefined) this.#replica = replicaOf(this.#context, partition, recovered);
+      this.#isLost = recovered?.isLost === true && this.#replica?.status !== "normal";
       const isReplaced = recovered?.stateNeeded !== undefined;
-      if (partition.fault !== undefined && !isReplaced) this.replication?.fail(partition.fault);
+      if (this.fault !== undefined && !isReplaced) this.replication?.fail(this.fault);
     }
     this.#whenOpen.tell();
     this.#pump();

@@ -1,3 +1,4 @@
+import type { CodedError } from "@millrace/errors";
 import type { Partition } from "@millrace/storage";
 import { createReplica, type Prepare, type Replica } from "@millrace/vsr";
 import type { GroupContext } from "./group-context.ts";
@@ -6,6 +7,8 @@ import type { GroupContext } from "./group-context.ts";
 export interface RecoveredGroup {
   /** Journaled ops that are not known to be committed, in order; bodies are `QueuedOp`. */
   readonly suffix: readonly Prepare[];
+  /** An operation of the suffix is damaged: the replica takes no part, and shows what is committed. */
+  readonly fault?: CodedError | undefined;
   /** The group has just been made. */
   readonly isNew: boolean;
   /** The replica may have spoken in it before its directory was lost. */

@@ -32,7 +32,7 @@ export function findSeen(group: PartitionGroup, host: SeenHost, request: SeenReq
  * The same of a partition that this node leads, as far as it knows. When it has seen nothing, see
  * `Repetitions.lookFor`; and what it has not seen another may have, which leads a later view without its
  * knowledge; and then what is under way here will not be committed. So neither counts before the others have
- * said that they are in its view.
+ * said that they are in its view. Who has not heard yet what is committed of its journal cannot tell either.
  */
 export function findSeenHere(
   group: PartitionGroup,
@@ -40,13 +40,15 @@ export function findSeenHere(
   request: SeenRequest,
   done: SeenDone,
 ): void {
-  if (group.isClosed || group.partition === undefined) done(ErrorCode.TransientNotAccepted);
+  const cannotTell = () => group.isClosed || group.partition === undefined || group.isAhead;
+  if (cannotTell()) done(ErrorCode.TransientNotAccepted);
   else if (forwardedOps === undefined) done(group.repetitions.lookFor(request));
   else if (group.repetitions.hasCommitted(request)) done(true);
   else {
-    forwardedOps.confirmLead(group, (isConfirmed) =>
-      done(isConfirmed ? group.repetitions.lookFor(request) : ErrorCode.TransientNotAccepted),
-    );
+    forwardedOps.confirmLead(group, (isConfirmed) => {
+      if (isConfirmed && !cannotTell()) done(group.repetitions.lookFor(request));
+      else done(ErrorCode.TransientNotAccepted);
+    });
   }
 }
 

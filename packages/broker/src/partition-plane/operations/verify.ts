@@ -10,6 +10,6 @@ export async function verifyPartition(
 ): Promise<VerifyPartitionReply> {
   const partition = group.openPartition;
   const step = await partition.verify(request);
-  const isDamaged = isCodedError(partition.fault, ErrorCode.PartitionDamaged);
-  return { ...step, fault: isDamaged ? (partition.fault?.message ?? "") : "" };
+  const { fault } = group;
+  return { ...step, fault: isCodedError(fault, ErrorCode.PartitionDamaged) ? fault.message : "" };
 }
