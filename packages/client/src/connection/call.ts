@@ -61,8 +61,11 @@ export interface PendingCall {
   notAcceptedSinceMs: number;
   /** How often a server answered only that it is to be sent again, since the last loss of a connection. */
   refusals: number;
-  /** The code of the latest of these answers. */
+  /** The latest of these answers, and when it came. */
   refusalCode: number;
+  refusedMs: number;
+  /** An answer was lost, or said that nobody knows yet: it may have taken effect, whatever comes later. */
+  isUnsure: boolean;
   wasTransmitted: boolean;
 }
 

@@ -107,3 +107,25 @@ function asCoded(error: unknown): CodedError {
   assert.ok(error instanceof CodedError);
   return error;
 }
+
+test("a write whose answer was lost is unknown when it is not accepted later; one that was never taken is not", async () => {
+  for (const first of ["cut", "unsure", "none"] as const) {
+    const server = new FakeServer();
+    let sent = 0;
+    server.script = (request) => {
+      if (request.command !== "SendMessages") return false;
+      sent += 1;
+      if (first === "none" || sent > 1) request.deny(ErrorCode.TransientNotAccepted);
+      else if (first === "unsure") request.deny(ErrorCode.TransientNotCommitted);
+      else server.cut();
+      return true;
+    };
+    const client = await server.connect({ reconnect: { intervalMs: 10 } });
+    const error = await client
+      .sendMessages({ stream: 1, topic: 1, messages: [{ payload: "x" }] })
+      .then(() => assert.fail(), asCoded);
+    const expected = first === "none" ? ErrorCode.TransientNotAccepted : ErrorCode.OutcomeUnknown;
+    assert.equal(error.code, expected, first);
+    await client.close();
+  }
+});

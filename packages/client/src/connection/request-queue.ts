@@ -81,6 +81,8 @@ export class RequestQueue {
       notAcceptedSinceMs: 0,
       refusals: 0,
       refusalCode: 0,
+      refusedMs: 0,
+      isUnsure: false,
       wasTransmitted: false,
     });
     this.pump();
@@ -103,6 +105,7 @@ export class RequestQueue {
       const pending = this.#inFlight.get(transmission);
       if (pending === undefined) continue;
       this.#leaveWire(transmission, pending);
+      pending.isUnsure = true;
       (this.#mayReturn(pending.call) ? returning : failing).push(pending);
     }
     // Numbers grow in the order of the first transmission; reads have none of their own and sort stably
@@ -148,8 +151,15 @@ export class RequestQueue {
       late.push(pending);
     }
     if (isLinkDead) onLinkDead();
-    for (const pending of late)
-      pending.call.done(timeoutOf(pending, this.#options.requestTimeoutMs), NO_BYTES);
+    for (const pending of late) pending.call.done(this.#timeoutOf(pending), NO_BYTES);
+  }
+
+  #timeoutOf(pending: PendingCall): CodedError {
+    const { clock, requestTimeoutMs } = this.#options;
+    if (pending.wasTransmitted && pending.call.kind !== "read")
+      return outcomeUnknown(unanswered(requestTimeoutMs));
+    const isRefused = pending.refusals > 0 && clock.monotonicMs() - pending.refusedMs < NOT_ACCEPTED_MS;
+    return isRefused ? refused(pending, requestTimeoutMs) : unanswered(requestTimeoutMs);
   }
 
   /** Sends what may leave now, in order; calls of a held lane stay. */
@@ -215,7 +225,7 @@ export class RequestQueue {
     this.#leaveWire(transmission, pending);
     if (this.#mustRepeat(pending, outcome.code)) this.#repeatLater(pending, outcome.code);
     else if (outcome.code === 0) pending.call.done(undefined, outcome.payload);
-    else pending.call.done(errorOfCode(outcome.code, {}, outcome.reason), NO_BYTES);
+    else pending.call.done(failureOf(pending, outcome), NO_BYTES);
     this.pump();
     if (this.length === 0) this.#options.onIdle();
   }
@@ -236,6 +246,8 @@ export class RequestQueue {
   #repeatLater(pending: PendingCall, code: number): void {
     pending.refusals += 1;
     pending.refusalCode = code;
+    pending.refusedMs = this.#options.clock.monotonicMs();
+    if (code === ErrorCode.TransientNotCommitted) pending.isUnsure = true;
     if (pending.lane !== undefined) pending.lane.held += 1;
     this.#repeating.push(pending);
     this.#repeatTimer ??= this.#options.clock.setTimer(REPEAT_DELAY_MS, () => {
@@ -271,14 +283,15 @@ function joined(parts: readonly Uint8Array[]): Uint8Array {
 
 function outcomeUnknown(cause: CodedError): CodedError {
   const message =
-    "The connection died before the answer, so it is not known whether the request took effect. Look before you repeat it.";
+    "No answer tells whether the request took effect: the connection died, or the server did not know. Look before you repeat it.";
   return new CodedError(ErrorCode.OutcomeUnknown, message, { cause });
 }
 
-function timeoutOf(pending: PendingCall, requestTimeoutMs: number): CodedError {
-  if (pending.wasTransmitted && pending.call.kind !== "read")
-    return outcomeUnknown(unanswered(requestTimeoutMs));
-  return pending.refusals === 0 ? unanswered(requestTimeoutMs) : refused(pending, requestTimeoutMs);
+/** A write that is not accepted now may have been before. */
+function failureOf({ call, isUnsure }: PendingCall, { code, reason }: Outcome): CodedError {
+  const error = errorOfCode(code, {}, reason);
+  const isUnknown = isUnsure && code === ErrorCode.TransientNotAccepted && call.kind !== "read";
+  return isUnknown ? outcomeUnknown(error) : error;
 }
 
 function unanswered(requestTimeoutMs: number): CodedError {

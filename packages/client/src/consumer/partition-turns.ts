@@ -3,13 +3,16 @@ import type { RefusedFacts } from "./consumer-events.ts";
 import { isRefusal } from "./out-of-time.ts";
 
 /**
- * Takes partitions in turn. One that the server refuses to have read rests as long as that took, so that it
- * costs the others half of the time at most.
+ * Takes partitions in turn. After one that the server refused to have read, none that was refused last is
+ * asked for as long as that took, as long as there are others: all of them together cost these half of the
+ * time at most.
  */
 export class PartitionTurns {
   readonly #clock: Clock;
   readonly #onRefused: (facts: RefusedFacts) => void;
-  readonly #restsUntilMs = new Map<number, number>();
+  /** Those that were refused when they were asked for last. */
+  readonly #refused = new Set<number>();
+  #restsUntilMs = 0;
   #turn = 0;
 
   /** @param onRefused  a partition was refused until a request for it ran out of time */
@@ -20,28 +23,28 @@ export class PartitionTurns {
 
   /** The next one that does not rest, the next of all when all do; undefined when there is none. */
   next<One extends { readonly partitionId: number }>(ones: readonly One[]): One | undefined {
-    const nowMs = this.#clock.monotonicMs();
+    const isResting = this.#clock.monotonicMs() < this.#restsUntilMs;
     let one: One | undefined;
     for (let tried = 0; tried <= ones.length; tried += 1) {
       one = ones[this.#turn % ones.length];
       this.#turn = (this.#turn + 1) % Math.max(1, ones.length);
-      const restsUntilMs = one && this.#restsUntilMs.get(one.partitionId);
-      if (restsUntilMs === undefined || restsUntilMs <= nowMs) break;
+      if (!isResting || one === undefined || !this.#refused.has(one.partitionId)) break;
     }
     return one;
   }
 
-  /** What `ask` gives; undefined when the server refused to tell: then the partition rests. */
+  /** What `ask` gives; undefined when the server refused to tell. */
   async unlessRefused<T>(partitionId: number, ask: () => Promise<T>): Promise<T | undefined> {
     const askedMs = this.#clock.monotonicMs();
     try {
       const answer = await ask();
-      this.#restsUntilMs.delete(partitionId);
+      this.#refused.delete(partitionId);
       return answer;
     } catch (error) {
       if (!isRefusal(error)) throw error;
       const nowMs = this.#clock.monotonicMs();
-      this.#restsUntilMs.set(partitionId, nowMs + (nowMs - askedMs));
+      this.#refused.add(partitionId);
+      this.#restsUntilMs = nowMs + (nowMs - askedMs);
       this.#onRefused({ partitionId, error });
       return undefined;
     }
