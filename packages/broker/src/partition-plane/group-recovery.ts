@@ -124,7 +124,10 @@ export class GroupRecovery {
     const withoutJournal = { ...facts, suffix: [], stateNeeded: partition.committedOp };
     if (needsState) return withoutJournal;
     const suffix = await this.#readWhole(partition);
-    if (isCodedError(suffix)) return { ...facts, suffix: [], fault: suffix };
+    if (isCodedError(suffix)) {
+      this.#tellDamage(partition, suffix);
+      return { ...facts, suffix: [], fault: suffix };
+    }
     if (suffix !== undefined) return { ...facts, suffix };
     await this.#noteLoss("Files of a partition are gone; the replica may have lost what it acknowledged.");
     return { ...withoutJournal, isLost: true };
@@ -143,6 +146,14 @@ export class GroupRecovery {
       if (isCodedError(error, ErrorCode.PartitionDamaged)) return error;
       throw error;
     }
+  }
+
+  /** What is damaged may be committed elsewhere: the end of what is shown is not the end there is. */
+  #tellDamage(partition: Partition, damage: CodedError): void {
+    partition.endsInDamage(damage);
+    if (partition.fault !== undefined) return;
+    const facts = { ...this.#identity, reason: damage.message };
+    this.#context.log.error("An operation of a partition is damaged; the replica takes no part.", facts);
   }
 
   /** The damage is that a file is not there. @throws CodedError what the disk answers */

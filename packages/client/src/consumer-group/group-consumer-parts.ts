@@ -80,6 +80,8 @@ async function leaveAtLast(session: Session, membership: Membership): Promise<vo
       if (membership.isSuperseded) return;
       leaveAtLast(session, membership).catch(() => {});
     });
+    // A server that is there and refuses: whoever closes is to know.
+    if (session.isConnected && isCodedError(error.cause, ErrorCode.TransientNotAccepted)) throw error;
   }
 }
 

@@ -7,7 +7,7 @@ const OUT_OF_TIME: ReadonlySet<number> = new Set<number>([
 ]);
 
 /** True for a request that the server did not answer in time, or whose answer was lost. */
-export function isOutOfTime(error: unknown): boolean {
+export function isOutOfTime(error: unknown): error is CodedError {
   return isCodedError(error) && OUT_OF_TIME.has(error.code);
 }
 

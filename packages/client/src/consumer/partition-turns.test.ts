@@ -6,6 +6,11 @@ import { PartitionTurns } from "./partition-turns.ts";
 
 const REFUSED_MS = 30_000;
 
+function refusal(): CodedError {
+  const cause = new CodedError(ErrorCode.TransientNotAccepted);
+  return new CodedError(ErrorCode.RequestTimeout, "refused", { cause });
+}
+
 /** What a consumer spends of two hours on refusals when the first of its partitions are refused. */
 async function spentOnRefusals(partitionsCount: number, refusedCount: number): Promise<number> {
   let [nowMs, spentMs, toldCount] = [0, 0, 0];
@@ -23,8 +28,7 @@ async function spentOnRefusals(partitionsCount: number, refusedCount: number): P
       nowMs += isRefused ? REFUSED_MS : 5;
       if (!isRefused) return;
       spentMs += REFUSED_MS;
-      const cause = new CodedError(ErrorCode.TransientNotAccepted);
-      throw new CodedError(ErrorCode.RequestTimeout, "refused", { cause });
+      throw refusal();
     });
   }
   assert.ok(toldCount > 0 || refusedCount === 0);
@@ -44,6 +48,30 @@ test("Partitions that are refused cost the others half of the time at most, howe
     assert.ok(spent <= 0.55, `${refusedCount} of ${partitionsCount}: ${spent}`);
   }
   assert.equal(await spentOnRefusals(3, 0), 0);
+});
+
+test("One that is well again is read, however long another one is refused, whatever their order.", async () => {
+  for (const [refused, mended] of [
+    [0, 1],
+    [1, 0],
+    [0, 2],
+    [2, 0],
+  ] as const) {
+    let nowMs = 0;
+    const turns = new PartitionTurns({ monotonicMs: () => nowMs } as Clock, () => {});
+    const ones = [0, 1, 2].map((partitionId) => ({ partitionId }));
+    const asked = [0, 0, 0];
+    while (nowMs < 3_600_000) {
+      const { partitionId } = turns.next(ones) ?? assert.fail();
+      await turns.unlessRefused(partitionId, async () => {
+        const isRefused = partitionId === refused || (partitionId === mended && nowMs < 120_000);
+        nowMs += isRefused ? REFUSED_MS : 5;
+        if (!isRefused) asked[partitionId] = (asked[partitionId] ?? 0) + 1;
+        else throw refusal();
+      });
+    }
+    assert.ok((asked[mended] ?? 0) > 100_000, `${refused} and ${mended}: ${asked}`);
+  }
 });
 
 test("Where all are refused each is asked in its turn, without a rest.", async () => {

@@ -10,7 +10,7 @@ import { isRefusal } from "./out-of-time.ts";
 export class PartitionTurns {
   readonly #clock: Clock;
   readonly #onRefused: (facts: RefusedFacts) => void;
-  /** Those that were refused when they were asked for last. */
+  /** Those that were refused when they were asked for last, the one of longest ago first. */
   readonly #refused = new Set<number>();
   #restsUntilMs = 0;
   #turn = 0;
@@ -21,16 +21,29 @@ export class PartitionTurns {
     this.#onRefused = onRefused;
   }
 
-  /** The next one that does not rest, the next of all when all do; undefined when there is none. */
+  /**
+   * The one that was refused longest ago when they have rested; else the next of the others, or of all when
+   * all were refused. Undefined when there is none.
+   */
   next<One extends { readonly partitionId: number }>(ones: readonly One[]): One | undefined {
-    const isResting = this.#clock.monotonicMs() < this.#restsUntilMs;
+    const due = this.#clock.monotonicMs() < this.#restsUntilMs ? undefined : this.#longestRefused(ones);
+    if (due !== undefined) return due;
     let one: One | undefined;
     for (let tried = 0; tried <= ones.length; tried += 1) {
       one = ones[this.#turn % ones.length];
       this.#turn = (this.#turn + 1) % Math.max(1, ones.length);
-      if (!isResting || one === undefined || !this.#refused.has(one.partitionId)) break;
+      if (one === undefined || !this.#refused.has(one.partitionId)) break;
     }
     return one;
+  }
+
+  #longestRefused<One extends { readonly partitionId: number }>(ones: readonly One[]): One | undefined {
+    for (const partitionId of this.#refused) {
+      const found = ones.find((one) => one.partitionId === partitionId);
+      if (found !== undefined) return found;
+      this.#refused.delete(partitionId);
+    }
+    return undefined;
   }
 
   /** What `ask` gives; undefined when the server refused to tell. */
@@ -43,6 +56,7 @@ export class PartitionTurns {
     } catch (error) {
       if (!isRefusal(error)) throw error;
       const nowMs = this.#clock.monotonicMs();
+      this.#refused.delete(partitionId);
       this.#refused.add(partitionId);
       this.#restsUntilMs = nowMs + (nowMs - askedMs);
       this.#onRefused({ partitionId, error });

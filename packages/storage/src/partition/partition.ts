@@ -221,6 +221,11 @@ export class Partition {
     return this.#state.offsetsFault;
   }
 
+  /** Records behind what is committed cannot be read, and may be committed elsewhere: see `offsetsFault`. */
+  endsInDamage(damage: CodedError): void {
+    this.#state.offsetsFault ??= damage;
+  }
+
   /** Committed offset of a consumer (1) or group (2). @throws CodedError `offsetsFault` */
   consumerOffset(kind: 1 | 2, id: number): number | undefined {
     return knownOffsets(this.#state).get(kind, id);
